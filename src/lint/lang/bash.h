@@ -1,23 +1,28 @@
 /*
- * bash.h - the parts of the resolver of Bash: what a script sets and feeds (bash_bind.c), what a word may be (bash_word.c), what a
- * command runs in the end (bash_command.c), and the port (resolve_bash.c).
+ * bash.h - the parts of the resolver for Bash: what a script sets and which commands get input
+ * (bash_bind.c), the values of a word (bash_word.c), what a command finally runs (bash_command.c),
+ * and the interface (bash_resolve.c).
  *
- * A name is that of the command which is run in the end: `sudo env A=1 bash -c x` is "sh", and so is every other shell. "xargs.sh"
- * is a shell that is run for each of many; "sh.stdin" one that reads its script from a pipe or the like; "sh.fetched"
- * the text of a download that is run as a command; "su" is what takes a line for a shell by its option -c; "source" is the
- * dot too. A function of the script hides what has its name.
+ * The name of a command is that of the program it finally runs: `sudo env A=1 bash -c x` is "sh",
+ * and so is every other shell. "xargs.sh" is a shell that runs for each of many. "sh.stdin" is a
+ * shell that reads its script from a pipe or similar. "sh.fetched" is downloaded text that is run
+ * as a command. "su" is a program whose option -c takes a line for a shell. "source" also stands
+ * for the dot command. A function of the script hides a command of the same name.
  */
 #ifndef CK_LINT_LANG_BASH_H
 #define CK_LINT_LANG_BASH_H
 
 #include "lint/lang/scopes.h"
 
-/* Variables and functions have names of their own: the first scope is for the former, the second for the latter. */
+/*
+ * Variables and functions have separate names in Bash: the first scope has the variables, the
+ * second the functions.
+ */
 #define CK_BASH_VARIABLES 0
 #define CK_BASH_FUNCTIONS 1
 
-#define CK_BASH_UNKNOWN '\001' /* stands in a value for a part that is not known */
-#define CK_BASH_WORDS_MAX 256  /* of a command; those after it are not looked at */
+#define CK_BASH_UNKNOWN '\001' /* in a value: a part that is not known */
+#define CK_BASH_WORDS_MAX 256  /* of a command; later words are not examined */
 
 enum ck_bash_kind {
     CK_BASH_OTHER,
@@ -45,35 +50,38 @@ enum ck_bash_kind {
 
 extern const struct ck_kind ck_bash_kinds[];
 
-/* The begin of the resolver. */
+/* begin of struct ck_lint_resolver. */
 int ck_bash_bind(struct ck_lint_source *source);
 
-/* What a word may be once it is expanded, each as one text. open: something else as well. */
+/* The values of a word after expansion, each as one text. open: other values are possible. */
 void ck_bash_values(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *values);
 
-/* Its one value; NULL where there are several, or none is known. */
+/* Its only value; NULL if there are several, or none is known. */
 const char *ck_bash_value(struct ck_scopes *scopes, TSNode node);
 
 enum ck_bash_script {
     CK_BASH_SCRIPT_NONE,  /* it would read its standard input */
-    CK_BASH_SCRIPT_FILE,  /* a file, or something that cannot be told */
+    CK_BASH_SCRIPT_FILE,  /* a file, or not known */
     CK_BASH_SCRIPT_TEXT,  /* the argument of -c */
     CK_BASH_SCRIPT_STDIN, /* its standard input, or a process in place of a file */
 };
 
 struct ck_bash_command {
     TSNode words[CK_BASH_WORDS_MAX];
-    uint32_t count, first; /* which word is the command that is run in the end */
-    bool many;             /* for each of what xargs or find gives */
-    bool past_functions;   /* what runs it does not know the script's functions */
-    bool found;            /* false: it only asks about a command */
+    uint32_t count, first; /* first: index of the command that finally runs */
+    bool many;             /* runs once for each item of xargs or find */
+    bool past_functions;   /* run by a program, which cannot call the script's functions */
+    bool found;            /* false: it only asks about a command (command -v) */
     bool herestring;
     bool cut; /* it has more words */
 };
 
 void ck_bash_command(struct ck_scopes *scopes, TSNode node, struct ck_bash_command *ret_command);
 
-/* Of a shell, or of what is like su: where its script comes from; the word that is the script or names it, else the shell's. */
+/*
+ * For a shell or a program like su: where its script comes from. *ret_text is the word that is the
+ * script or names it, else the word of the shell.
+ */
 enum ck_bash_script ck_bash_script(struct ck_scopes *scopes, const struct ck_bash_command *command, TSNode *ret_text);
 
 bool ck_bash_is_shell(const char *name);
@@ -82,7 +90,7 @@ bool ck_bash_is_like_su(const char *name);
 /* The part after the last slash. */
 const char *ck_bash_base(const char *value);
 
-/* A way to say the standard input, or a descriptor, as a file. */
+/* A file name of standard input or another descriptor: /dev/stdin, /dev/fd/3. */
 bool ck_bash_is_descriptor(const char *value);
 
 #endif

@@ -1,15 +1,16 @@
 /*
- * bash_bind.c - what a script sets, which functions it has, and which of its commands are fed. See bash.h.
+ * bash_bind.c - what a script sets, its functions, and which of its commands get input. See bash.h.
  *
- * A command is fed where its standard input is the text of something else: behind a pipe, with a here document that has
- * something expanded in it, or with a process for input. All that is inside of what is fed reads the same input.
+ * A command is fed if its standard input is text from elsewhere: after a pipe, from a here document
+ * that expands something, or from a process substitution. All commands inside a fed command read
+ * the same input.
  */
 #include "lint/lang/bash.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define FEEDS_LOOKED_AT 64 /* of those that one place may be in */
+#define FEEDS_LOOKED_AT 64 /* enclosing feeds of one place that are examined */
 
 const struct ck_kind ck_bash_kinds[] = {
     {"command", CK_BASH_COMMAND},
@@ -37,7 +38,10 @@ const struct ck_kind ck_bash_kinds[] = {
     {NULL, 0},
 };
 
-/* Where in the text commands are fed; those that are over are taken off when a later place is looked at. */
+/*
+ * The ranges of text in which commands are fed. Ranges that have ended are removed when a later
+ * place is examined.
+ */
 struct feed {
     struct feed *below;
     uint32_t start, end;
@@ -72,7 +76,7 @@ static bool is_fed(struct bash_binder *binder, uint32_t position)
     return false;
 }
 
-/* <<'END' takes the text as it is, and so does one in which nothing is expanded. */
+/* A here document is constant with <<'END', or if nothing in it is expanded. */
 static bool expands(const struct ck_scopes *scopes, TSNode heredoc)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(heredoc);
@@ -147,7 +151,7 @@ static void visit_loop(struct ck_scopes *scopes, TSNode node)
         ck_scopes_bind(scopes, CK_BASH_VARIABLES, name, ck_lint_node_none, NULL);
 }
 
-/* read and its like set the variables that are named in their arguments. */
+/* read and similar builtins set the variables that their arguments name. */
 static void visit_reader(struct ck_scopes *scopes, TSNode node)
 {
     static const char *const readers[] = {"read", "mapfile", "readarray", "getopts", "printf", NULL};

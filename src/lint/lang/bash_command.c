@@ -1,8 +1,8 @@
 /*
- * bash_command.c - what a command runs in the end. See bash.h.
+ * bash_command.c - what a command finally runs. See bash.h.
  *
- * Many commands run another that is named in their arguments: sudo, env, timeout, xargs. Each has a line in a
- * table that says which of its own arguments come first; what is left is the next command, and so on.
+ * Many commands run another one that is named in their arguments: sudo, env, timeout, xargs. A
+ * table says which arguments each takes first. The next word is the next command, and so on.
  */
 #include "lint/lang/bash.h"
 
@@ -12,12 +12,12 @@
 
 struct prefix {
     const char *name;
-    const char *short_options; /* those that take the next word */
-    const char *long_options;  /* the same, between spaces */
+    const char *short_options; /* letters that take the next word */
+    const char *long_options;  /* long names that take the next word, between spaces */
     uint32_t operands;         /* words before the command */
-    bool assignments;          /* A=1 may stand before it */
+    bool assignments;          /* A=1 may come before the command */
     bool many;
-    bool builtin; /* of the shell: knows builtins, though not functions */
+    bool builtin; /* a builtin: it can run builtins, but not functions */
 };
 
 static const struct prefix prefixes[] = {
@@ -123,7 +123,10 @@ static const struct prefix *find_prefix(const char *name)
     return NULL;
 }
 
-/* How many words an option is: 2 where it takes the next one. -k1 and --signal=KILL have theirs in them. */
+/*
+ * How many words an option takes: 2 if its argument is the next word. -k1 and --signal=KILL contain
+ * theirs.
+ */
 static uint32_t option_words(const struct prefix *prefix, const char *option)
 {
     size_t length = strlen(option);
@@ -131,26 +134,29 @@ static uint32_t option_words(const struct prefix *prefix, const char *option)
         const char *found = prefix->long_options == NULL ? NULL : strstr(prefix->long_options, option + 2);
         return found != NULL && found[-1] == ' ' && found[length - 2] == ' ' ? 2 : 1;
     }
-    /* In a row of letters the first that takes an argument has the rest, or the next word if it is the last. */
+    /*
+     * In a group of letters the first that takes an argument takes the rest of the group, or the
+     * next word if it is the last letter.
+     */
     for (size_t i = 1; i < length; i++)
         if (prefix->short_options != NULL && strchr(prefix->short_options, option[i]) != NULL)
             return i + 1 == length ? 2 : 1;
     return 1;
 }
 
-/* command -v asks for a command and runs none. */
+/* command -v only looks a command up, and runs nothing. */
 static bool only_asks(const struct prefix *prefix, const char *option)
 {
     return strcmp(prefix->name, "command") == 0 && strpbrk(option, "vV") != NULL;
 }
 
-/* A=1, and A="$x", whose value is not known. */
+/* A=1, and also A="$x", of which the value is not known. */
 static bool is_assignment(struct ck_scopes *scopes, TSNode word, const char *value)
 {
     return value != NULL ? strchr(value, '=') != NULL : ck_scopes_kind(scopes, word) == CK_BASH_CONCATENATION;
 }
 
-/* From the word after the prefix to the command; the count where there is none. */
+/* The index of the command after the prefix and its arguments; the count if there is none. */
 static uint32_t skip_prefix(struct ck_scopes *scopes, const struct ck_bash_command *command,
                             const struct prefix *prefix, uint32_t at)
 {
@@ -174,7 +180,7 @@ static uint32_t skip_prefix(struct ck_scopes *scopes, const struct ck_bash_comma
     return at < command->count ? at : command->count;
 }
 
-/* The first shell that find is to run; else whatever it runs first. */
+/* The first shell in the arguments of find; otherwise the first command that it runs. */
 static uint32_t skip_find(struct ck_scopes *scopes, const struct ck_bash_command *command, uint32_t at)
 {
     static const char *const actions[] = {"-exec", "-execdir", "-ok", "-okdir", NULL};
@@ -231,7 +237,7 @@ void ck_bash_command(struct ck_scopes *scopes, TSNode node, struct ck_bash_comma
 
 /* ---- the script of a shell --------------------------------------------------------------- */
 
-/* -o and -O take the next word, and so do two long options. */
+/* -o and -O take the next word, and so do two long options of bash. */
 static bool takes_next(const char *option)
 {
     static const char *const long_options[] = {"--rcfile", "--init-file", NULL};
@@ -269,7 +275,7 @@ enum ck_bash_script ck_bash_script(struct ck_scopes *scopes, const struct ck_bas
             *ret_text = command->words[i];
             return CK_BASH_SCRIPT_TEXT;
         } else if (!like_su) {
-            i += option && i + 1 < command->count; /* what follows -- */
+            i += option && i + 1 < command->count; /* skip "--" */
             *ret_text = command->words[i];
             return standard_input
                        ? CK_BASH_SCRIPT_STDIN

@@ -1,6 +1,7 @@
 /*
- * bash_resolve.c - what a command in a script is. See bash.h for the names. A query captures the whole command, both as @name and
- * as @arguments.
+ * bash_resolve.c - the resolver for Bash: what a command in a script is. bash.h explains the names.
+ *
+ * A query captures the whole command, both as @name and as @arguments.
  */
 #include "lint/lang/bash.h"
 
@@ -47,7 +48,7 @@ static void add_command(struct ck_scopes *scopes, TSNode node, const struct ck_b
         ck_lint_names_add(names, strcmp(base, ".") == 0 ? "source" : base);
 }
 
-/* $(curl ...) as a command: what was downloaded is run. */
+/* $(curl ...) as a command: it runs downloaded text. */
 static bool is_download(struct ck_scopes *scopes, TSNode word)
 {
     static const char *const loaders[] = {"curl", "wget", "fetch", "aria2c", "http", "https", NULL};
@@ -79,7 +80,7 @@ static void bash_names(struct ck_lint_source *source, TSNode node, struct ck_lin
     ret_names->open |= values.open;
 }
 
-/* By keyword only -c is known; a position counts from the word after the command that is run in the end. */
+/* The only keyword is -c. Positions count from the word after the command that finally runs. */
 static enum ck_argument bash_argument(struct ck_lint_source *source, TSNode arguments, const char *keyword,
                                       int32_t position, TSNode *ret_value)
 {
@@ -101,7 +102,7 @@ static enum ck_argument bash_argument(struct ck_lint_source *source, TSNode argu
     return CK_ARGUMENT_PRESENT;
 }
 
-/* The name of a descriptor says nothing about what is read from it. */
+/* /dev/stdin is a constant text, but says nothing about what is read from it. */
 static void bash_constant(struct ck_lint_source *source, TSNode node, struct ck_constant *ret_constant)
 {
     struct ck_scopes *scopes = source->scopes;

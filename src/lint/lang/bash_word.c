@@ -1,9 +1,9 @@
 /*
- * bash_word.c - what a word may be once it is expanded. See bash.h.
+ * bash_word.c - the values of a word after expansion. See bash.h.
  *
- * Quoting does not change which command a word names: ev"al" and e\val are eval. A variable is what the script sets
- * it to, wherever that is. A word with a part that is not known is kept with a mark in its place, for the end of a path
- * tells the command whatever comes before it.
+ * Quotes do not change which command a word names: ev"al" and e\val are eval. A variable has every
+ * value that the script gives it anywhere. A part that is not known is replaced by a mark, because
+ * the end of a path names the command whatever comes before it.
  */
 #include "lint/lang/bash.h"
 
@@ -18,7 +18,7 @@ static void add_unknown(struct ck_text *text, bool *open)
     *open = true;
 }
 
-/* Outside of quotes a backslash keeps any character, in double quotes only those that would mean something there. */
+/* Outside of quotes a backslash quotes any character; in double quotes only the special ones. */
 static void add_bytes(struct ck_text *text, struct ck_lint_word word, bool quoted)
 {
     for (uint32_t i = 0; i < word.length; i++) {
@@ -30,7 +30,7 @@ static void add_bytes(struct ck_text *text, struct ck_lint_word word, bool quote
     }
 }
 
-/* A pattern, a home directory or a list in braces is more than its text. */
+/* The shell expands patterns, "~" and braces, so such a word is not its text. */
 static bool is_expanded(struct ck_lint_word word)
 {
     bool expanded = word.length > 0 && word.text[0] == '~';
@@ -70,7 +70,9 @@ static void add_part(struct ck_scopes *scopes, TSNode part, uint32_t depth, stru
         add_unknown(text, open);
 }
 
-/* Whatever stands between the parts of a string belongs to it, be it a node or not. */
+/*
+ * All bytes between the parts of a string belong to it, even those that have no node of their own.
+ */
 static void add_string(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_text *text, bool *open)
 {
     const char *source = scopes->source->text;
@@ -125,7 +127,7 @@ static void values_of_variable(struct ck_scopes *scopes, TSNode name, uint32_t d
     ck_scopes_slot_end(scopes, &evaluation, values);
 }
 
-/* $x, ${x}, ${x:-other}. What cuts or replaces is not followed. */
+/* $x, ${x}, ${x:-other}. Forms that cut or replace (${x%y}) are not known. */
 static void values_of_expansion(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *values)
 {
     TSNode name = ck_lint_node_nth(node, 0);
@@ -177,7 +179,7 @@ static void values_of_text(struct ck_scopes *scopes, TSNode node, uint32_t depth
     add_text(scopes, &text, open, values);
 }
 
-/* "$x" is what $x is; what else stands in the quotes would be a part of a text. */
+/* "$x" is the same as $x if the quotes contain nothing else. */
 static TSNode unwrap(const struct ck_scopes *scopes, TSNode node)
 {
     for (;;) {

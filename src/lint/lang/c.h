@@ -1,9 +1,10 @@
 /*
- * c.h - the parts of the resolver of C: what is bound where (c_bind.c), the text of macros (c_macro.c), and what an expression
- * is (resolve_c.c).
+ * c.h - the parts of the resolver for C: what is bound where (c_bind.c), the text of macros
+ * (c_macro.c), and what an expression is (c_resolve.c).
  *
- * Names: what nobody in the file defines is the library's, and is itself ("fork"). A declaration alone defines nothing unless it
- * is static; a macro that is one word is that word.
+ * A name that the file does not define is a function of the C library, and stands for itself
+ * ("fork"). A declaration alone does not define a name, unless it is static. A macro that is one
+ * word stands for that word.
  */
 #ifndef CK_LINT_LANG_C_H
 #define CK_LINT_LANG_C_H
@@ -21,7 +22,7 @@ enum ck_c_kind {
     CK_C_PARAMETER,
     CK_C_ENUMERATOR,
     CK_C_BLOCK,
-    CK_C_POINTER_DECLARATOR, /* and whatever else makes a variable of what it is around */
+    CK_C_POINTER_DECLARATOR, /* and everything else that turns the inner name into a variable */
     CK_C_FUNCTION_DECLARATOR,
     CK_C_OTHER_DECLARATOR,
     CK_C_INIT_DECLARATOR,
@@ -39,27 +40,33 @@ enum ck_c_kind {
 
 extern const struct ck_kind ck_c_kinds[];
 
-/* The begin of the resolver. */
+/* begin of struct ck_lint_resolver. */
 int ck_c_bind(struct ck_lint_source *source);
 
 /* ---- macros ------------------------------------------------------------------------------ */
 
-/* The one word that the text is, in parentheses or not; length 0: it is something else. */
+/*
+ * The one word that the text consists of, with or without parentheses; length 0 if it is anything
+ * else.
+ */
 struct ck_lint_word ck_c_macro_alias(struct ck_lint_word text);
 
 /*
- * Goes through the words of a macro's text that may be functions: those that are called, or stand where a value does. Members,
- * declarations, what is made into a string or joined to another word, strings and comments are passed over. Length 0 at
- * the end. Begin with the text alone.
+ * Iterates over the words in a macro's text that may be functions: words that are called, or used
+ * as a value. Skips members, declarations, words that are made into a string (#) or joined (##),
+ * strings and comments. Length 0 at the end. Start with text set and the rest zero.
  */
 struct ck_c_macro {
     struct ck_lint_word text;
-    struct ck_lint_word before; /* the last that was passed */
+    struct ck_lint_word before; /* the word before the current one */
     uint32_t position;
 };
 struct ck_lint_word ck_c_macro_next(struct ck_c_macro *macro);
 
-/* The first argument of the first call of that function, where it is one word, in parentheses or not. */
+/*
+ * The first argument of the first call of that function, if it is one word, with or without
+ * parentheses.
+ */
 struct ck_lint_word ck_c_macro_argument(struct ck_lint_word text, const char *function);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * c_bind.c - what a file in C binds, and where. See c.h.
+ * c_bind.c - what a C file binds, and where. See c.h.
  *
- * Macros are bound in the scope of the file wherever they stand, and one that is undefined may be what it was before as well. What
- * stands where no value is taken (typeof) is noted, for it is no use of a function. Any other macro may do what it likes
- * with a name, so the name of a function that is handed to it is a use: RAW(clone, ...) is a way to make a process.
+ * Macros are bound in the scope of the file wherever they are defined. After #undef the name may
+ * have its old meaning too. A name that is only used for its type (typeof) is not a use of a
+ * function. Any other macro may do anything with its arguments, so the name of a function passed to
+ * it is a use: RAW(clone, ...) may create a process.
  */
 #include "lint/lang/c.h"
 
@@ -12,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define NAME_MAX_BYTES 64 /* longer than any name that a rule has */
+#define NAME_MAX_BYTES 64 /* longer than any name in a rule */
 
 const struct ck_kind ck_c_kinds[] = {
     {"preproc_def", CK_C_MACRO},
@@ -48,11 +49,14 @@ const struct ck_kind ck_c_kinds[] = {
 /* ---- declarators ------------------------------------------------------------------------- */
 
 struct declared {
-    TSNode name;     /* null: it declares none */
-    TSNode function; /* the declarator of a function right around the name; null: it is a variable */
+    TSNode name;     /* null: it declares no name */
+    TSNode function; /* the function declarator next to the name; null: it is a variable */
 };
 
-/* int (*a)(void) declares a variable, int *a(void) a function: what is nearest to the name decides. */
+/*
+ * int (*a)(void) declares a variable, int *a(void) a function: the declarator nearest to the name
+ * decides.
+ */
 static struct declared follow_declarator(const struct ck_scopes *scopes, TSNode node)
 {
     struct declared declared = {.function = ck_lint_node_none};
@@ -116,7 +120,7 @@ static void bind_declaration(struct ck_scopes *scopes, TSNode node)
     ts_tree_cursor_delete(&cursor);
 }
 
-/* A parameter is something unknown; of the old form only names stand in the list. */
+/* The value of a parameter is not known. In an old-style definition the list has only names. */
 static void bind_parameters(struct ck_scopes *scopes, TSNode list)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(list);
@@ -179,7 +183,7 @@ static bool is_ruled(const struct ck_scopes *scopes, struct ck_lint_word word)
     return ck_lint_rules_about(scopes->source->program, name, &rules) > 0;
 }
 
-/* The words that a rule is about, for who asks what the text is. */
+/* Notes the words of a macro that a rule is about, to be found when the text is resolved. */
 static void note_macro_text(struct ck_scopes *scopes, TSNode node, TSNode text)
 {
     struct ck_c_macro macro = {.text = ck_lint_word_of(scopes, text)};
@@ -207,7 +211,7 @@ static void bind_macro(struct ck_scopes *scopes, TSNode node, bool function)
         note_macro_text(scopes, node, text);
 }
 
-/* #undef: from there on the name is its own again. */
+/* After #undef the name stands for itself again. */
 static void bind_directive(struct ck_scopes *scopes, TSNode node)
 {
     TSNode argument = ck_lint_node_field(node, "argument");
@@ -221,7 +225,7 @@ static void bind_directive(struct ck_scopes *scopes, TSNode node)
 
 /* ---- what is no use ---------------------------------------------------------------------- */
 
-/* The type of what they are given, or its name, is all that these take. */
+/* These use only the type or the name of their argument, not its value. */
 static bool takes_no_value(struct ck_lint_word function)
 {
     static const char *const names[] = {"typeof",

@@ -1,8 +1,8 @@
 /*
  * c_macro.c - the text of a macro. See c.h.
  *
- * The grammar leaves a macro's text as it is: it may be half of a statement, so there is no tree of it. It is read
- * word by word here, and what stands before and after a word says what it is.
+ * The grammar does not parse the text of a macro, because it may be half a statement. So it is read
+ * word by word here, and the tokens before and after a word decide what it is.
  */
 #include "lint/lang/c.h"
 
@@ -51,7 +51,7 @@ static uint32_t end_of_word(struct ck_lint_word text, uint32_t at)
     return at;
 }
 
-/* A literal is a token of its own, as long as it is; "->" and "##" are one; at the end the length is 0. */
+/* A literal is one token of any length; "->" and "##" are one token. Length 0 at the end. */
 static struct token next_token(struct ck_lint_word text, uint32_t at)
 {
     while (at < text.length && (isspace((unsigned char)text.text[at]) || text.text[at] == '\\' ||
@@ -77,7 +77,7 @@ static bool is_one_of(struct ck_lint_word word, const char *const *list)
     return *list != NULL;
 }
 
-/* After these a word is used; after any other word it is declared. */
+/* After these keywords a word is used. After any other word it is declared ("int fork"). */
 static bool may_precede(struct ck_lint_word before)
 {
     static const char *const uses[] = {"return", "else", "do", "case", "goto", "__extension__", NULL};

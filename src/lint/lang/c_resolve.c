@@ -1,8 +1,8 @@
 /*
- * c_resolve.c - what an expression in C is. See c.h.
+ * c_resolve.c - the resolver for C: what an expression is. See c.h.
  *
- * Addresses, followed pointers, casts and parentheses do not change which function it is. A pointer may be any of what the
- * file gives it anywhere, for it is not known which came last.
+ * &f, *f, casts and parentheses do not change which function f is. A pointer may be any value that
+ * the file assigns to it anywhere, because the order of the assignments is not known.
  */
 #include "lint/lang/c.h"
 
@@ -21,7 +21,10 @@ static void add_word(struct ck_scopes *scopes, struct ck_lint_word word, struct 
     ck_lint_names_add(names, ck_arena_memdup(scopes->source->arena, word.text, word.length));
 }
 
-/* A macro that is a word is looked up again, but for the word that it is about: that one is the library's. */
+/*
+ * A macro that is one word is looked up again. In "#define fork fork" the inner word is the library
+ * function.
+ */
 static void find_alias(struct ck_scopes *scopes, const struct ck_slot *slot, const char *alias, uint32_t depth,
                        struct ck_lint_names *names)
 {
@@ -121,7 +124,10 @@ static void c_names(struct ck_lint_source *source, TSNode node, struct ck_lint_n
 
 /* ---- arguments and constants ------------------------------------------------------------- */
 
-/* In a macro there is no node of an argument: the text stands for the first one of its system call. */
+/*
+ * The text of a macro has no argument nodes: the text stands for the first argument of its system
+ * call.
+ */
 static enum ck_argument c_argument(struct ck_lint_source *source, TSNode arguments, const char *keyword,
                                    int32_t position, TSNode *ret_value)
 {
@@ -155,7 +161,7 @@ static void add_literal(struct ck_scopes *scopes, TSNode node, struct ck_text *t
     ts_tree_cursor_delete(&cursor);
 }
 
-/* "sys" "tem" is one text; with a macro between them it is not known. */
+/* "sys" "tem" is one text. With a macro between them it is not known. */
 static void constant_of_strings(struct ck_scopes *scopes, TSNode node, struct ck_constant *ret_constant)
 {
     struct ck_text text = {.length = 0};
@@ -173,7 +179,10 @@ static void constant_of_strings(struct ck_scopes *scopes, TSNode node, struct ck
     ck_text_constant(&text, scopes->source->arena, ret_constant);
 }
 
-/* The number of a system call is known by its name only: what number that is depends on the machine. */
+/*
+ * A system call is known only by the name of its number (SYS_fork): the number itself depends on
+ * the architecture.
+ */
 static void constant_of_number(const struct ck_lint_names *names, struct ck_constant *ret_constant)
 {
     const char *name = names->count == 1 && !names->open ? names->items[0] : "";

@@ -1,11 +1,12 @@
 /*
- * js.h - the two halves of the resolver of JavaScript and TypeScript: what is bound where (js_bind.c), and what an
- * expression is (resolve_js.c).
+ * js.h - the two parts of the resolver for JavaScript and TypeScript: what is bound where
+ * (js_bind.c), and what an expression is (js_resolve.c).
  *
- * Names: a global is itself ("eval"), a member of the global object too ("window.eval" is "eval"). A module is its name without
- * "node:", and so is its default ("child_process"); a member is "child_process.exec", one that cannot be told is
- * "child_process.?". What calls a function for its caller is the function ("child_process.exec.call"). "?.name" is a member
- * of something unknown. Any function written down is "(function)", and its constructor is "Function".
+ * A global stands for itself ("eval"), and so does a member of the global object ("window.eval" is
+ * "eval"). A module is its name without "node:", and so is its default export ("child_process"). A
+ * member is "child_process.exec"; one that is not known is "child_process.?". A method that calls a
+ * function is that function ("child_process.exec.call"). "?.name" is a member of something unknown.
+ * Every function literal is "(function)", and its constructor is "Function".
  */
 #ifndef CK_LINT_LANG_JS_H
 #define CK_LINT_LANG_JS_H
@@ -16,7 +17,7 @@
 
 enum ck_js_kind {
     CK_JS_OTHER,
-    /* what binds */
+    /* nodes that bind names */
     CK_JS_IMPORT,
     CK_JS_IMPORT_ALIAS,
     CK_JS_LEXICAL,
@@ -37,7 +38,7 @@ enum ck_js_kind {
     CK_JS_DEFAULT_PATTERN,
     CK_JS_REST_PATTERN,
     CK_JS_PARAMETER,
-    /* expressions, which may bind too */
+    /* expressions, which may bind names too */
     CK_JS_NAME,
     CK_JS_MEMBER,
     CK_JS_SUBSCRIPT,
@@ -64,16 +65,16 @@ enum ck_js_kind {
 
 extern const struct ck_kind ck_js_kinds[];
 
-/* The begin of the resolver. */
+/* begin of struct ck_lint_resolver. */
 int ck_js_bind(struct ck_lint_source *source);
 
-/* "node:vm" is "vm". Never NULL but for want of memory. */
+/* "node:vm" is "vm". NULL only when memory ran out. */
 const char *ck_js_module(struct ck_scopes *scopes, TSNode string);
 
-/* A name's member; NULL for want of memory. */
+/* The qualified name of a member; NULL when memory ran out. */
 const char *ck_js_member(struct ck_scopes *scopes, const char *name, const char *key);
 
-/* The name of a property as it is written, quoted or computed; "?" where it cannot be told. */
+/* The name of a property, plain, quoted or computed; "?" if it is not known. */
 const char *ck_js_key(struct ck_scopes *scopes, TSNode key);
 
 void ck_js_constant(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_constant *ret_constant);

@@ -1,9 +1,10 @@
 /*
- * js_bind.c - what a file in JavaScript or TypeScript binds, and where. See js.h.
+ * js_bind.c - what a JavaScript or TypeScript file binds, and where. See js.h.
  *
- * A name may be given several things: what it is then is any of them, for it is not known which came last. What is
- * taken out of a pattern is bound to the value with the path that leads to it. A parameter is something unknown, unless it has a
- * default, or the function follows a module that is imported: import("x").then(here => ...).
+ * A name may be assigned several values. It may then be any of them, because their order is not
+ * known. A name in a pattern is bound to the value, with the path to its part. The value of a
+ * parameter is not known, unless it has a default, or the function handles an imported module:
+ * import("x").then(here => ...).
  */
 #include "lint/lang/js.h"
 
@@ -78,14 +79,14 @@ const struct ck_kind ck_js_kinds[] = {
     {NULL, 0},
 };
 
-/* A function that follows a promise: its first parameter is what the promise gives. */
+/* A callback of a promise: its first parameter is the value of the promise. */
 struct follower {
     struct follower *below;
     uint32_t start; /* of the function */
     TSNode promise;
 };
 
-/* What is bound by one pattern: declared in a scope, or assigned. */
+/* The target of one pattern: declared in a scope, or assigned. */
 struct js_binder {
     struct ck_scopes *scopes;
     uint32_t scope;
@@ -98,7 +99,7 @@ static void bind_name(struct js_binder *binder, TSNode node, const char *name)
     ck_scopes_bind(binder->scopes, binder->scope, ck_lint_word_of(binder->scopes, node), ck_lint_node_none, name);
 }
 
-/* What is taken out of something unknown is unknown. */
+/* A part of an unknown value is unknown. */
 static void bind_word(struct js_binder *binder, TSNode node, TSNode value, const char *path)
 {
     struct ck_lint_word word = ck_lint_word_of(binder->scopes, node);
@@ -119,7 +120,7 @@ static const char *longer(struct js_binder *binder, const char *path, const char
 
 static void bind_pattern(struct js_binder *binder, TSNode pattern, TSNode value, const char *path, uint32_t depth);
 
-/* A name without a key is its own: { exec } and { exec = other }. */
+/* A name without a key is its own key: { exec } and { exec = other }. */
 static void bind_part(struct js_binder *binder, TSNode part, TSNode value, const char *path, uint32_t depth)
 {
     struct ck_scopes *scopes = binder->scopes;
@@ -153,7 +154,7 @@ static void bind_parts(struct js_binder *binder, TSNode pattern, TSNode value, c
             continue;
         if (named)
             bind_part(binder, part, value, path, depth);
-        else /* the elements of something are not followed */
+        else /* elements are not followed */
             bind_pattern(binder, part, ck_lint_node_none, NULL, depth + 1);
     }
     ts_tree_cursor_delete(&cursor);
@@ -188,7 +189,7 @@ static void bind_pattern(struct js_binder *binder, TSNode pattern, TSNode value,
         if (!ts_node_is_null(otherwise))
             bind_pattern(binder, ck_lint_node_field(pattern, "pattern"), otherwise, NULL, depth + 1);
         break;
-    default: /* a member is assigned: rules look at that */
+    default: /* a member is assigned: queries look at that */
         break;
     }
 }
@@ -254,7 +255,10 @@ static void enter_function(struct js_binder *binder, TSNode node)
     ts_tree_cursor_delete(&cursor);
 }
 
-/* x.then(function): noted until the function is met, which may be after those inside of x. */
+/*
+ * x.then(function): noted until the walk reaches the function, which may be after functions inside
+ * x.
+ */
 static void note_follower(struct js_binder *binder, TSNode call)
 {
     struct ck_scopes *scopes = binder->scopes;
@@ -302,7 +306,9 @@ static void bind_import(struct js_binder *binder, TSNode node, const char *modul
     ts_tree_cursor_delete(&cursor);
 }
 
-/* import a, {b} from "x"; import a = require("x"); of a type nothing is left when the program runs. */
+/*
+ * import a, {b} from "x"; import a = require("x"). An import of a type does not exist at run time.
+ */
 static void bind_imports(struct js_binder *binder, TSNode node)
 {
     TSNode clause = ck_lint_node_nth(node, 0);
@@ -316,7 +322,10 @@ static void bind_imports(struct js_binder *binder, TSNode node)
     bind_import(binder, clause, type ? NULL : ck_js_module(binder->scopes, source));
 }
 
-/* export {a} from "x", export * from "x": noted for those who ask what the specifier or the string is. */
+/*
+ * export {a} from "x", export * from "x": noted, to be found when the specifier or the string is
+ * resolved.
+ */
 static void note_exports(struct js_binder *binder, TSNode node)
 {
     struct ck_scopes *scopes = binder->scopes;

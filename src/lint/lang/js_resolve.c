@@ -1,9 +1,10 @@
 /*
- * js_resolve.c - what an expression in JavaScript or TypeScript is. See js.h for the names, and js_bind.c for what
- * they were given.
+ * js_resolve.c - the resolver for JavaScript and TypeScript: what an expression is. See js.h for
+ * the names, and js_bind.c for what they are bound to.
  *
- * Types are looked through: (cp as any).exec is cp.exec. So is what only waits, groups or picks: await, parentheses, a comma;
- * of a condition both ends are taken. A promise of a module is taken for the module, for nobody calls exec of a promise.
+ * Types are ignored: (cp as any).exec is cp.exec. So are await, parentheses and commas. A
+ * conditional expression may be either side. A promise of a module is treated as the module,
+ * because nobody calls exec on a promise.
  */
 #include "lint/lang/js.h"
 
@@ -28,7 +29,7 @@ static bool is_global_object(const char *name)
     return is_among(name, names);
 }
 
-/* What has more than one way to it. */
+/* Maps different ways to reach a thing to one name. */
 static const char *canonical_name(const char *name)
 {
     static const char *const same[][2] = {
@@ -103,7 +104,7 @@ static void add_member(struct ck_scopes *scopes, const struct ck_lint_names *obj
     names->open |= objects->open;
 }
 
-/* Each part of "a.b", one after the other, of each of the names. */
+/* Applies each part of "a.b" in order to each of the names. */
 static void add_members(struct ck_scopes *scopes, const struct ck_lint_names *objects, const char *path,
                         struct ck_lint_names *names)
 {
@@ -154,7 +155,7 @@ static void find_word(struct ck_scopes *scopes, TSNode node, uint32_t depth, str
     }
 }
 
-/* f.call.bind(g) calls g, whatever f is: it is a long way to say Function.prototype.call. */
+/* f.call.bind(g) calls g, whatever f is: it is Function.prototype.call. */
 static bool is_caller_of(struct ck_scopes *scopes, TSNode object)
 {
     TSNode property = ck_lint_node_field(object, "property");
@@ -182,7 +183,7 @@ static void find_member(struct ck_scopes *scopes, TSNode node, uint32_t depth, s
     add_member(scopes, &objects, text, names);
 }
 
-/* What a call gives, of the few whose result matters. */
+/* The result of a call, for the few functions where it matters. */
 static void add_result(struct ck_scopes *scopes, const char *function, TSNode arguments, uint32_t depth,
                        struct ck_lint_names *names)
 {
@@ -213,7 +214,7 @@ static void find_result(struct ck_scopes *scopes, TSNode node, uint32_t depth, s
     names->open |= names->count == 0;
 }
 
-/* a || b, a ?? b: either; a && b: b. Other operators make something new. */
+/* a || b and a ?? b are either side; a && b is b. Other operators make a new value. */
 static void find_choice(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *names)
 {
     TSNode sign = ck_lint_node_field(node, "operator");
@@ -324,7 +325,10 @@ static TSNode property_of(struct ck_scopes *scopes, TSNode object, const char *k
     return found;
 }
 
-/* A property of an object that is written among the arguments; of another object it cannot be told. */
+/*
+ * A property of an object literal among the arguments. The properties of any other object are not
+ * known.
+ */
 static enum ck_argument find_keyword(struct ck_scopes *scopes, TSNode arguments, const char *keyword, TSNode *ret_value)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(arguments);
@@ -406,7 +410,7 @@ static void append_pieces(struct ck_scopes *scopes, TSNode node, uint32_t depth,
     ts_tree_cursor_delete(&cursor);
 }
 
-/* A name that is given one thing, and that a constant. */
+/* A name with exactly one value, which is a constant. */
 static void constant_of_name(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_constant *ret_constant)
 {
     struct ck_slot *slot =
@@ -424,7 +428,7 @@ static void constant_of_number(struct ck_scopes *scopes, TSNode node, struct ck_
     ret_constant->kind = zero ? CK_CONSTANT_FALSE : CK_CONSTANT_TRUE;
 }
 
-/* !0 is true, void 0 is nothing. */
+/* !0 is true, void 0 is undefined: minifiers write them so. */
 static void constant_of_unary(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_constant *ret_constant)
 {
     TSNode sign = ck_lint_node_field(node, "operator");

@@ -1,10 +1,11 @@
 /*
- * python.h - scopes and bindings of a Python file: collected by python_scope.c, asked by resolve_python.c.
+ * python.h - scopes and bindings of a Python file: collected by python_collect.c and
+ * python_scope.c, used by python_resolve.c.
  *
- * Python decides by the text alone which scope a name belongs to, so the scopes are exact. What a name is bound to is
- * not: a name may be bound several times, and which of them holds at a place depends on the way taken. Each binding
- * knows the branch it stands in: within that branch and after it, it surely holds, unless another follows; elsewhere
- * it may.
+ * Python decides by the text alone to which scope a name belongs, so the scopes are exact. The
+ * value of a name is not: it may be bound several times, and the control flow decides which binding
+ * applies. Each binding knows its branch. Inside that branch and after it, the binding certainly
+ * applies unless another follows. Elsewhere it may apply.
  */
 #ifndef CK_LINT_LANG_PYTHON_H
 #define CK_LINT_LANG_PYTHON_H
@@ -17,7 +18,7 @@ enum ck_python_scope_kind { CK_PYTHON_MODULE, CK_PYTHON_FUNCTION, CK_PYTHON_CLAS
 
 struct ck_python_scope {
     enum ck_python_scope_kind kind;
-    uint32_t start, end; /* bytes; of a function only its body: defaults belong to the scope around it */
+    uint32_t start, end; /* bytes; of a function the body: defaults belong to the outer scope */
     uint32_t parent;
     uint32_t first_star; /* index of a star import, or CK_PYTHON_NONE */
 };
@@ -25,9 +26,9 @@ struct ck_python_scope {
 enum ck_python_binding_kind {
     CK_PYTHON_UNKNOWN,  /* a parameter, a loop's variable, a class, ... */
     CK_PYTHON_IMPORT,   /* path */
-    CK_PYTHON_VALUE,    /* what value is, there */
+    CK_PYTHON_VALUE,    /* the expression in value, evaluated at its place */
     CK_PYTHON_GLOBAL,   /* declared to be the module's */
-    CK_PYTHON_NONLOCAL, /* declared to be that of a function around */
+    CK_PYTHON_NONLOCAL, /* declared to be that of an outer function */
 };
 
 struct ck_python_range {
@@ -39,13 +40,13 @@ struct ck_python_binding {
     uint32_t scope;
     const char *name; /* as Python reads it */
     uint32_t length;
-    uint32_t at; /* bytes before it do not see it */
+    uint32_t at; /* uses before this byte do not see it */
     struct ck_python_range branch, loop;
     const char *path;
     TSNode value;
     uint32_t next;                     /* the next of this name in this scope */
-    const struct ck_lint_names *names; /* what value may be, once somebody asked */
-    bool busy;                         /* somebody is asking: it depends on itself */
+    const struct ck_lint_names *names; /* what value may be; NULL until it is evaluated */
+    bool busy;                         /* it is being evaluated: a second visit is a cycle */
 };
 
 struct ck_python_star {
@@ -67,17 +68,17 @@ struct ck_python_file {
     uint32_t stars_count, stars_room;
     struct ck_python_slot *slots; /* by scope and name */
     uint32_t slots_count;         /* a power of two */
-    uint32_t looked_at;           /* bindings so far, against a bound */
-    uint32_t cut_short;           /* how often the depth was reached */
+    uint32_t looked_at;           /* bindings examined so far; there is a limit */
+    uint32_t cut_short;           /* how often the depth limit was reached */
 };
 
-/* Everything is in the source's arena. 0 or -ENOMEM. */
+/* Everything is in the arena of the source. Returns 0 or -ENOMEM. */
 int ck_python_collect(struct ck_lint_source *source, struct ck_python_file **ret_file);
 
 /* The innermost scope around a byte. */
 uint32_t ck_python_scope_at(const struct ck_python_file *file, uint32_t byte);
 
-/* The first binding of the name in the scope, or CK_PYTHON_NONE; the others follow by next. */
+/* The first binding of the name in the scope, or CK_PYTHON_NONE. `next` leads to the others. */
 uint32_t ck_python_find(const struct ck_python_file *file, uint32_t scope, const char *name, uint32_t length);
 
 /* ---- symbols and fields of the grammar --------------------------------------------------- */
@@ -115,7 +116,7 @@ struct ck_python_fields {
 #undef X
 };
 
-/* Looked up once for the process; the grammar is the same for all threads. */
+/* Looked up once per process. The grammar is the same for all threads. */
 const struct ck_python_symbols *ck_python_symbols(void);
 const struct ck_python_fields *ck_python_fields(void);
 

@@ -1,5 +1,6 @@
 /*
- * python_collect.c - see python.h: one walk over the tree, in the order of the text, that enters what is bound where.
+ * python_collect.c - one walk over the tree, in the order of the text, that records what is bound
+ * where. See python.h.
  */
 #include "lint/lang/python_collect.h"
 #include "lint/lang/python_value.h"
@@ -41,7 +42,7 @@ const struct ck_python_fields *ck_python_fields(void)
 
 /* ---- targets ----------------------------------------------------------------------------- */
 
-/* Is it something whose parts are targets too? An attribute or subscript binds no name. */
+/* Does the target contain other targets? An attribute or a subscript binds no name. */
 static bool is_pattern(const struct ck_python_collector *collector, TSNode node)
 {
     const struct ck_python_symbols *is = collector->is;
@@ -52,7 +53,10 @@ static bool is_pattern(const struct ck_python_collector *collector, TSNode node)
            symbol == is->dictionary_splat_pattern_ || symbol == is->expression_list_ || symbol == is->splat_pattern_;
 }
 
-/* Moves on in the order of the text, below the node it began with; into: enters the children of the current one. */
+/*
+ * Advances in the order of the text, below the node where it began. into: visit the children of the
+ * current node too.
+ */
 static bool step(TSTreeCursor *cursor, bool into, uint32_t *depth)
 {
     if (into && ts_tree_cursor_goto_first_child(cursor)) {
@@ -102,7 +106,7 @@ static void bind_value(struct ck_python_collector *collector, uint32_t scope, TS
         bind_targets(collector, scope, target);
 }
 
-/* a, b = x, y: one by one, as long as nothing is starred. */
+/* a, b = x, y: bound one by one, unless something is starred. */
 static void bind_lists(struct ck_python_collector *collector, uint32_t scope, TSNode target, TSNode value, uint32_t at)
 {
     TSTreeCursor left = ts_tree_cursor_new(target);
@@ -155,7 +159,7 @@ static void collect_assignment(struct ck_python_collector *collector, uint32_t s
         bind_value(collector, scope, target, value, ts_node_end_byte(node));
 }
 
-/* a.b.c as text without the spaces that may stand around the dots. */
+/* a.b.c as text without the spaces that may be around the dots. */
 static const char *dotted_path(struct ck_python_collector *collector, TSNode node)
 {
     char *path = ck_arena_memdup(collector->source->arena, collector->source->text + ts_node_start_byte(node),
@@ -231,7 +235,7 @@ static void collect_import(struct ck_python_collector *collector, uint32_t scope
 {
     bool from = ts_node_symbol(node) == collector->is->import_from_statement_;
     TSNode module = from ? field(node, collector->has->module_name_) : (TSNode){0};
-    const char *path = NULL; /* a module of the same package is not known */
+    const char *path = NULL; /* a module of the same package: not known */
     if (from && !ts_node_is_null(module) && ts_node_symbol(module) == collector->is->dotted_name_)
         path = dotted_path(collector, module);
     TSTreeCursor cursor = ts_tree_cursor_new(node);
@@ -304,7 +308,7 @@ static void collect_class(struct ck_python_collector *collector, uint32_t around
         (void)ck_python_open_scope(collector, CK_PYTHON_CLASS, around, body);
 }
 
-/* case x: a name alone is bound; a.b and A(...) are looked up. */
+/* case x: a plain name is bound; a.b and A(...) are looked up. */
 static void collect_case_pattern(struct ck_python_collector *collector, uint32_t scope, TSNode node)
 {
     TSNode part = ts_node_named_child(node, 0);
@@ -353,8 +357,8 @@ static bool collect_scopes(struct ck_python_collector *collector, uint32_t scope
 }
 
 /*
- * A comprehension's := binds in the scope around it; it is seen as bound in the comprehension, which is less, not
- * more.
+ * In Python := in a comprehension binds in the outer scope. Here it binds in the comprehension,
+ * which finds less and never something wrong.
  */
 static void collect_bindings(struct ck_python_collector *collector, uint32_t scope, TSNode node)
 {
@@ -377,7 +381,10 @@ static void collect_bindings(struct ck_python_collector *collector, uint32_t sco
         collect_case_pattern(collector, scope, node);
 }
 
-/* Nothing is bound in a string without a field, nor in a name with dots; they are a good part of a tree. */
+/*
+ * A string without a field and a dotted name bind nothing. They are a large part of a tree, so they
+ * are skipped.
+ */
 static bool is_inert(const struct ck_python_collector *collector, TSNode node)
 {
     const struct ck_python_symbols *is = collector->is;

@@ -1,6 +1,6 @@
 /*
- * python_collect.h - what the walk over a file of Python enters into its tables. For python_collect.c and
- * python_scope.c only.
+ * python_collect.h - the state of the walk that fills the tables of python.h. For python_collect.c
+ * and python_scope.c only.
  */
 #ifndef CK_LINT_LANG_PYTHON_COLLECT_H
 #define CK_LINT_LANG_PYTHON_COLLECT_H
@@ -8,7 +8,7 @@
 #include "lint/lang/python.h"
 
 struct ck_python_branch {
-    struct ck_python_range range, loop; /* loop: the outermost in the same scope, empty where there is none */
+    struct ck_python_range range, loop; /* loop: the outermost in the scope, or empty */
     uint32_t scope;
 };
 
@@ -28,30 +28,34 @@ struct ck_python_collector {
     int failed; /* a negative errno; the walk ends with it */
 };
 
-/* Room for one more in an array that lives in the arena; NULL, and failed is set, when memory ran out. */
+/*
+ * Makes room for one more item in an array of the arena. Returns NULL and sets failed when memory
+ * ran out.
+ */
 void *ck_python_grow(struct ck_python_collector *collector, void *items, uint32_t count, uint32_t *room, size_t size);
 
-/* The innermost scope that has begun at a byte; bytes only go up. */
+/* The innermost scope that has begun at a byte. Bytes must not decrease between calls. */
 uint32_t ck_python_current_scope(struct ck_python_collector *collector, uint32_t at);
 
-/* A scope of the bytes of body, in parent; its index. */
+/* Opens a scope for the bytes of body, inside parent, and returns its index. */
 uint32_t ck_python_open_scope(struct ck_python_collector *collector, enum ck_python_scope_kind kind, uint32_t parent,
                               TSNode body);
 
-/* A branch of the bytes of part, which belongs to the statement node. */
+/* Opens a branch for the bytes of part, which belongs to the statement node. */
 void ck_python_open_branch(struct ck_python_collector *collector, TSNode node, TSNode part, bool loops);
 
 /*
- * binding has kind, and path or value; the rest is filled in. name is an identifier; bytes before `at` do not see it.
+ * Adds a binding of name, an identifier. The caller sets kind, and path or value. Uses before the
+ * byte `at` do not see it.
  */
 void ck_python_bind(struct ck_python_collector *collector, uint32_t scope, TSNode name, uint32_t at,
                     struct ck_python_binding binding);
 void ck_python_bind_unknown(struct ck_python_collector *collector, uint32_t scope, TSNode name);
 
-/* Makes the table of names; it grows with the bindings. False when memory ran out. */
+/* Makes or grows the table of names. Returns false when memory ran out. */
 bool ck_python_grow_slots(struct ck_python_collector *collector);
 
-/* When all scopes are known. 0 or -ENOMEM. */
+/* Call when all scopes are known. Returns 0 or -ENOMEM. */
 int ck_python_sort_scopes(struct ck_lint_source *source, struct ck_python_file *file);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * python_fold.c - see python_fold.h.
+ * python_fold.c - folds letters to ASCII. See python_fold.h.
  *
- * What Unicode's compatibility decomposition makes of letters and digits, as far as it is ASCII: alphabets that follow
- * each other in order, and a table of those that stand alone. A test compares it with Python's own.
+ * This is the compatibility decomposition of Unicode for letters and digits, as far as the result
+ * is ASCII: ranges of alphabets in order, and a table of single characters. A test compares it with
+ * Python's own.
  */
 #include "lint/lang/python_fold.h"
 
@@ -63,7 +64,7 @@ static uint32_t decode(const char *at, size_t length)
     return code;
 }
 
-/* One character in ASCII; "" where it does not become that. single has room for one letter. */
+/* One character in ASCII; "" if it does not become ASCII. single has room for one letter. */
 static const char *fold_one(uint32_t code, char single[static 2])
 {
     single[1] = '\0';

@@ -1,14 +1,17 @@
 /*
- * python_resolve.c - what an expression of Python may be. See resolve.h, and python.h for the scopes.
+ * python_resolve.c - the resolver for Python: what an expression may be. See resolve.h, and
+ * python.h for the scopes.
  *
- * Names are looked up as Python does it: the scope around, then those of the functions around that, then the module,
- * then the builtins; the scope of a class is seen by its own statements only. Where the use runs in the same flow as
- * the bindings, those that surely come before it and are replaced on every way do not count; where it is in a
- * function that is called who knows when, all of them do.
+ * Names are looked up as Python does: the current scope, then the scopes of the outer functions,
+ * then the module, then the builtins. Only the statements of a class itself see its scope. If a use
+ * runs in the same flow as the bindings, those that certainly come before it and are replaced on
+ * every path do not count. If it is in a function, which may be called at any time, all bindings
+ * count.
  *
- * Followed beyond names and attributes: __import__, importlib.import_module, getattr, sys.modules, __dict__, vars,
- * globals, functools.partial, operator.attrgetter, conditional expressions. A module's __builtins__ is the module of
- * builtins, and what a module has imported is its attribute: shutil.os is os.
+ * Besides names and attributes these are followed: __import__, importlib.import_module, getattr,
+ * sys.modules, __dict__, vars, globals, functools.partial, operator.attrgetter, conditional
+ * expressions. The __builtins__ of a module is the module of builtins. What a module has imported
+ * is its attribute: shutil.os is os.
  */
 #include "lint/lang/python.h"
 #include "lint/lang/python_value.h"
@@ -16,7 +19,7 @@
 #include <string.h>
 
 #define CANDIDATES_MAX 32
-#define BUDGET 20000000u /* bindings looked at for one file */
+#define BUDGET 20000000u /* bindings examined for one file: the limit against hostile files */
 #define ATTRGETTER "operator.attrgetter "
 
 static void names_of(struct ck_lint_source *source, TSNode node, unsigned depth, struct ck_lint_names *names);
@@ -36,7 +39,7 @@ static TSNode field(TSNode node, TSFieldId id)
 struct candidates {
     uint32_t items[CANDIDATES_MAX];
     uint32_t count;
-    bool certain; /* nothing beyond these is possible */
+    bool certain; /* no other value is possible */
     bool dropped;
 };
 
@@ -53,7 +56,10 @@ static void add_candidate(struct candidates *candidates, uint32_t index)
         candidates->dropped = true;
 }
 
-/* inline_flow: the use at byte runs where the bindings stand, not in a function that is called later. */
+/*
+ * inline_flow: the use at byte runs in the same flow as the bindings, not in a function that is
+ * called later.
+ */
 static struct candidates find_candidates(struct ck_lint_source *source, uint32_t first, uint32_t byte, bool inline_flow)
 {
     struct ck_python_file *file = file_of(source);
@@ -87,8 +93,9 @@ static void merge(struct ck_lint_names *names, const struct ck_lint_names *more)
 }
 
 /*
- * What a binding's value may be depends on where it stands, not on who asks: it is worked out once. An answer that was
- * cut short is not kept, for another way to it may be shorter.
+ * The value of a binding depends on its own place, not on its use, so it is evaluated once. A
+ * result that was cut by the depth limit is not kept, because another use may reach it in fewer
+ * steps.
  */
 static void names_of_value(struct ck_lint_source *source, struct ck_python_binding *binding, unsigned depth,
                            struct ck_lint_names *names)
@@ -129,7 +136,7 @@ static void names_of_candidates(struct ck_lint_source *source, const struct cand
     names->open = names->open || candidates->dropped;
 }
 
-/* A star import may bind anything; it counts where there are rules about what it would bind. */
+/* A star import may bind any name. It counts if there are rules about the name it would bind. */
 static void names_of_stars(struct ck_lint_source *source, uint32_t scope, const char *name, struct ck_lint_names *names)
 {
     struct ck_python_file *file = file_of(source);
@@ -150,7 +157,7 @@ struct lookup {
     uint32_t length, byte;
     uint32_t start_scope;
     bool inline_flow;
-    bool bound; /* somewhere, if not on every way */
+    bool bound; /* somewhere, but perhaps not on every path */
 };
 
 /* The next scope to look in after scope, or CK_PYTHON_NONE after the module. */
@@ -161,7 +168,7 @@ static uint32_t scope_around(const struct ck_python_file *file, uint32_t scope, 
     return file->scopes[scope].parent;
 }
 
-/* True when it is settled. */
+/* Returns true when the lookup is finished. */
 static bool look_in_scope(struct ck_lint_source *source, uint32_t scope, struct lookup *lookup, unsigned depth,
                           struct ck_lint_names *names)
 {
@@ -204,8 +211,8 @@ static void look_up(struct ck_lint_source *source, struct lookup *lookup, unsign
         scope = scope_around(file, scope, lookup);
     }
     /*
-     * A name that is bound in both branches of a try looks as if it could be unbound; that is of interest for a
-     * builtin only.
+     * A name that is bound in both branches of a try looks as if it could be unbound. That matters
+     * only for a builtin of the same name.
      */
     const struct ck_lint_rule *const *rules;
     if (!lookup->bound || ck_lint_rules_about(source->program, name, &rules) > 0)
@@ -223,7 +230,7 @@ static void names_of_identifier(struct ck_lint_source *source, TSNode node, unsi
     look_up(source, &lookup, depth, names);
 }
 
-/* globals()["x"]: what x is for a function of the module. */
+/* globals()["x"]: the values of x as a function of the module sees them. */
 static void names_of_global(struct ck_lint_source *source, const struct ck_constant *key, unsigned depth,
                             struct ck_lint_names *names)
 {
@@ -240,7 +247,10 @@ static void add_member(struct ck_lint_source *source, const char *of, const char
         ck_lint_names_add(names, ck_python_canonical(joined));
 }
 
-/* Modules that nearly every other imports, and has for an attribute. Of subprocess there are several. */
+/*
+ * Modules that nearly every other module imports, and so has as an attribute. subprocess is not
+ * listed: several packages have a module of that name (asyncio.subprocess).
+ */
 static bool is_common_module(const char *name)
 {
     static const char *const common[] = {"builtins", "os", "posix", "sys"};
@@ -284,7 +294,7 @@ static bool ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* An item of a namespace that is looked at as a mapping. */
+/* An item of a namespace that is used as a mapping. */
 static void names_of_item(struct ck_lint_source *source, const char *mapping, const struct ck_constant *key,
                           unsigned depth, struct ck_lint_names *names)
 {
@@ -295,7 +305,7 @@ static void names_of_item(struct ck_lint_source *source, const char *mapping, co
         ck_lint_names_add(names, ck_python_canonical(text));
     else if (strcmp(mapping, "globals()") == 0)
         names_of_global(source, key, depth, names);
-    else if (strcmp(mapping, "builtins") == 0 || strcmp(mapping, "__dict__") == 0) /* of builtins: no prefix */
+    else if (strcmp(mapping, "builtins") == 0 || strcmp(mapping, "__dict__") == 0) /* no prefix */
         ck_lint_names_add(names, text);
     else if (ends_with(mapping, ".__dict__"))
         add_member(source, ck_arena_memdup(source->arena, mapping, strlen(mapping) - strlen(".__dict__")), text, names);
@@ -349,7 +359,7 @@ static void argument_names(struct ck_lint_source *source, const struct python_ca
         names->open = true;
 }
 
-/* __import__("a.b") is a, unless something is to be imported from a.b. */
+/* __import__("a.b") returns a, unless fromlist is given: then it returns a.b. */
 static void result_of_import(struct ck_lint_source *source, const struct python_call *call, struct ck_lint_names *names)
 {
     const char *path;
@@ -370,7 +380,7 @@ static void result_of_import_module(struct ck_lint_source *source, const struct 
         ck_lint_names_add(names, ck_python_canonical(path));
 }
 
-/* The default counts as well, and where both are known nothing else is possible. */
+/* The default counts too. If both are known, no other value is possible. */
 static void result_of_getattr(struct ck_lint_source *source, const struct python_call *call,
                               struct ck_lint_names *names)
 {
@@ -435,7 +445,7 @@ static const struct {
     {"operator.attrgetter", result_of_attrgetter},
 };
 
-/* d.get("x"), and what else gives an item of a mapping; callee is d and then the method. */
+/* d.get("x") and other methods that return an item of a mapping. callee is d and the method. */
 static void result_of_item(struct ck_lint_source *source, const char *callee, const struct python_call *call,
                            struct ck_lint_names *names)
 {
@@ -475,7 +485,7 @@ static void names_of_call(struct ck_lint_source *source, TSNode node, unsigned d
     TSNode function = field(node, ck_python_fields()->function_);
     struct python_call call = {.arguments = field(node, ck_python_fields()->arguments_), .depth = depth + 1};
     struct ck_lint_names callee = {.count = 0};
-    struct ck_lint_names found = {.open = true}; /* what a call gives is not known for sure, but for a getattr */
+    struct ck_lint_names found = {.open = true}; /* other results are possible, but not of getattr */
     if (!ts_node_is_null(function) && !ts_node_is_null(call.arguments))
         names_of(source, function, depth + 1, &callee);
     for (uint32_t i = 0; i < callee.count; i++)
@@ -518,7 +528,7 @@ static void names_of(struct ck_lint_source *source, TSNode node, unsigned depth,
     else if (symbol == is->named_expression_)
         names_of(source, field(node, ck_python_fields()->value_), depth + 1, names);
     else if (!ts_node_is_named(node))
-        ck_lint_names_add(names, ck_lint_source_text(source, node)); /* a keyword that is a rule's business: exec */
+        ck_lint_names_add(names, ck_lint_source_text(source, node)); /* exec of Python 2 */
     else
         names->open = true;
 }
@@ -528,7 +538,7 @@ void ck_python_names(struct ck_lint_source *source, TSNode node, unsigned depth,
     names_of(source, node, depth, ret_names);
 }
 
-/* The one value that an identifier surely has, or a null node. */
+/* The only value that an identifier can have, or a null node. */
 TSNode ck_python_only_value(struct ck_lint_source *source, TSNode identifier)
 {
     struct ck_python_file *file = file_of(source);

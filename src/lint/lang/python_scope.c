@@ -1,9 +1,9 @@
 /*
  * python_scope.c - the tables of python.h: scopes, branches and bindings.
  *
- * Scopes and branches are intervals of bytes, kept on two stacks while the tree is walked; an interval may be put
- * there before the walk reaches it (the body of a function, when its head is seen), so the current one is the topmost
- * that has begun.
+ * Scopes and branches are ranges of bytes, on two stacks during the walk over the tree. A range may
+ * be pushed before the walk reaches it (the body of a function, when its head is visited), so the
+ * current one is the topmost that has begun.
  */
 #include "lint/lang/python_collect.h"
 #include "lint/lang/python_value.h"
@@ -15,8 +15,8 @@
 #define FIRST_ROOM 64
 
 /*
- * Room for one more in an array that lives in the arena; what it leaves behind stays there, and is as much again at
- * most.
+ * Makes room for one more item. The old array stays in the arena; as the size doubles, the waste is
+ * at most the size of the new array.
  */
 void *ck_python_grow(struct ck_python_collector *collector, void *items, uint32_t count, uint32_t *room, size_t size)
 {
@@ -72,7 +72,7 @@ uint32_t ck_python_open_scope(struct ck_python_collector *collector, enum ck_pyt
     return file->scopes_count++;
 }
 
-/* The innermost branch of the scope around a byte, or NULL. */
+/* The innermost branch around a byte in the scope, or NULL. */
 static const struct ck_python_branch *current_branch(struct ck_python_collector *collector, uint32_t scope, uint32_t at)
 {
     struct ck_python_stack *stack = &collector->stack;
@@ -143,7 +143,10 @@ static void link_binding(struct ck_python_file *file, uint32_t index)
     slot->last = index;
 }
 
-/* Keeps the table at most half full: bindings are more than names. */
+/*
+ * Sized by the bindings, which are at least as many as the names, so that the table is at most half
+ * full.
+ */
 bool ck_python_grow_slots(struct ck_python_collector *collector)
 {
     struct ck_python_file *file = collector->file;
@@ -163,7 +166,7 @@ bool ck_python_grow_slots(struct ck_python_collector *collector)
     return true;
 }
 
-/* The scope that a name in it is bound in: another one where it is declared global or nonlocal. */
+/* The scope in which a name is bound: another one if it is declared global or nonlocal. */
 static uint32_t scope_of_target(const struct ck_python_file *file, uint32_t scope, const char *name, uint32_t length)
 {
     uint32_t found = ck_python_find(file, scope, name, length);
@@ -177,7 +180,6 @@ static uint32_t scope_of_target(const struct ck_python_file *file, uint32_t scop
     return 0;
 }
 
-/* binding has kind, and path or value; the rest is filled in here. name is an identifier. */
 void ck_python_bind(struct ck_python_collector *collector, uint32_t scope, TSNode name, uint32_t at,
                     struct ck_python_binding binding)
 {
@@ -222,7 +224,7 @@ static int compare_starts(const void *left, const void *right, void *context)
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
     if (scopes[a].start != scopes[b].start)
         return scopes[a].start < scopes[b].start ? -1 : 1;
-    return (a > b) - (a < b); /* the one around was opened first */
+    return (a > b) - (a < b); /* equal starts: the outer scope was opened first */
 }
 
 int ck_python_sort_scopes(struct ck_lint_source *source, struct ck_python_file *file)

@@ -1,6 +1,4 @@
-/*
- * python_value.c - see python_value.h.
- */
+/* python_value.c - constants, arguments and names of Python expressions. See python_value.h. */
 #include "lint/lang/python_value.h"
 
 #include "lint/lang/python_fold.h"
@@ -8,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MAX 4096 /* of a string that is worth knowing: names are short */
+#define TEXT_MAX 4096 /* of a string; names are short, so longer ones do not matter */
 
 static const char *const builtin_modules[] = {"builtins", "__builtins__", "__builtin__"};
 
@@ -55,7 +53,7 @@ static TSNode field(TSNode node, TSFieldId id)
 struct text {
     char *bytes;
     uint32_t length;
-    bool failed; /* too long, or not to be known */
+    bool failed; /* too long, or not known */
 };
 
 static void put(struct text *text, const char *bytes, uint32_t length)
@@ -82,7 +80,7 @@ static void put_character(struct text *text, unsigned long code)
     put(text, bytes, length);
 }
 
-/* The digits of an escape; returns how many bytes it took, 0 where it is malformed. */
+/* Reads the digits of an escape. Returns how many bytes it took, 0 if it is malformed. */
 static uint32_t put_number(struct text *text, const char *at, uint32_t left, uint32_t digits, int base)
 {
     char number[9] = {0};
@@ -99,7 +97,7 @@ static uint32_t put_number(struct text *text, const char *at, uint32_t left, uin
     return used;
 }
 
-/* After a backslash; returns how many bytes it took. */
+/* Reads an escape after its backslash. Returns how many bytes it took. */
 static uint32_t put_escape(struct text *text, const char *at, uint32_t left)
 {
     static const char plain[] = "\\'\"abfnrtv";
@@ -137,7 +135,7 @@ static void put_contents(struct text *text, const char *at, uint32_t length, boo
     }
 }
 
-/* One literal. An f-string without a field in it is a string like another. */
+/* Adds one literal. An f-string without a field is a plain string. */
 static void put_string(struct ck_lint_source *source, TSNode node, struct text *text)
 {
     uint32_t count = ts_node_child_count(node);
@@ -231,7 +229,7 @@ static enum ck_constant_kind known(bool truth)
     return truth ? CK_CONSTANT_TRUE : CK_CONSTANT_FALSE;
 }
 
-/* A number is false if all its digits are 0, whatever it is written in. */
+/* A number is false if all its digits are 0, in every base. */
 static enum ck_constant_kind truth_of_number(const struct ck_lint_source *source, TSNode node)
 {
     const char *at = source->text + ts_node_start_byte(node);
@@ -312,8 +310,8 @@ static bool is_key(struct ck_lint_source *source, TSNode key, const char *keywor
 }
 
 /*
- * What **node gives for the keyword. Only a literal that stands right there is known to lack it: a name may have got
- * more since.
+ * The value of the keyword in **node. Only a dict literal at this place is known to lack it: a dict
+ * in a variable may have been changed since.
  */
 static enum ck_argument find_in_mapping(struct ck_lint_source *source, TSNode node, const char *keyword, unsigned depth,
                                         TSNode *ret_value)
@@ -358,7 +356,7 @@ struct argument_search {
     const char *keyword;
     int32_t position, at;
     unsigned depth;
-    bool spread; /* positions from here on are not known */
+    bool spread; /* positions after *args are not known */
     enum ck_argument found;
 };
 
@@ -420,7 +418,7 @@ enum ck_argument ck_python_argument(struct ck_lint_source *source, TSNode argume
 
 /* ---- the encoding ------------------------------------------------------------------------ */
 
-/* Encodings in which ASCII is ASCII, as Python spells them, by how they begin; in lower case and with '-'. */
+/* Encodings that contain ASCII, by the start of their names in Python; lower case, with "-". */
 static const char *const usual_encodings[] = {"utf-8",     "utf8",     "ascii", "us-ascii",    "latin-1", "latin1",
                                               "iso-8859-", "iso8859-", "cp125", "windows-125", "koi8-r"};
 
@@ -438,7 +436,7 @@ static bool is_usual_encoding(const char *name, size_t length)
     return false;
 }
 
-/* The encoding that a comment declares, as Python looks for it; NULL where it declares none. */
+/* The encoding that one of the first two lines declares (PEP 263); NULL if it declares none. */
 static const char *declared_encoding(const char *text, const char *end, size_t *ret_length)
 {
     static const char letters[] = "-_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";

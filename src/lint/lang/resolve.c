@@ -1,6 +1,4 @@
-/*
- * resolve.c - what the resolvers share. See resolve.h.
- */
+/* resolve.c - functions that all resolvers share. See resolve.h. */
 #include "lint/lang/resolve.h"
 
 #include <string.h>

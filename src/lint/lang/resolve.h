@@ -1,16 +1,19 @@
 /*
- * resolve.h - what a name in a file stands for, as far as the file itself says it.
+ * resolve.h - finds out what a name in a file stands for, as far as the file itself says.
  *
- * One struct ck_lint_resolver per language, behind which a language keeps its own idea of scopes. The engine (scan.c) does
+ * Each language has one struct ck_lint_resolver, and its own model of scopes. The scanner (scan.c,
+ * match.c) calls
  *
- *   1. begin, once per file: one walk over the tree that collects scopes and what they bind;
- *   2. names, for the @name of each match: what it may be, as qualified names of the language ("os.system",
- *      "child_process.exec", "fork", "eval");
+ *   1. begin, once per file: one walk over the tree that collects scopes and bindings;
+ *   2. names, for the @name of each match: what it may be, as qualified names of the language
+ *      ("os.system", "child_process.exec", "fork", "eval");
  *   3. argument and constant, for the conditions of the rules about such a name.
  *
- * Must: bound its own recursion (CK_RESOLVE_DEPTH) and walk the tree with a cursor, for the nesting of a hostile file
- * has no limit; take memory from the arena of the file only. Must not: guess. A name that the file binds to something
- * unknown resolves to nothing; one that nobody binds is the language's own (a builtin, a function of the C library).
+ * A resolver must bound its own recursion (CK_RESOLVE_DEPTH) and walk the tree with a cursor,
+ * because a hostile file can be nested without limit. It must take memory only from the arena of
+ * the file. It must not guess: a name that the file binds to something unknown resolves to nothing.
+ * A name that the file does not bind belongs to the language (a builtin, a function of the C
+ * library).
  */
 #ifndef CK_LINT_LANG_RESOLVE_H
 #define CK_LINT_LANG_RESOLVE_H
@@ -34,15 +37,18 @@ struct ck_lint_source {
     const struct ck_grammar *grammar;
     const struct ck_lint_program *program;
     struct ck_arena *arena;
-    void *scopes;   /* the resolver's own, from begin */
-    bool exhausted; /* set by the resolver when it gives up: the file is reported as not looked at in full */
+    void *scopes;   /* private to the resolver, set by begin */
+    bool exhausted; /* the resolver gave up: the file is reported as not scanned in full */
 };
 
-/* What an expression may be: several where branches differ. Those beyond the maximum are dropped. */
+/*
+ * What an expression may be: several names if branches differ. Names beyond the maximum are
+ * dropped.
+ */
 struct ck_lint_names {
     const char *items[CK_LINT_NAMES_MAX];
     uint32_t count;
-    bool open; /* it may also be something that is not known, or that did not fit */
+    bool open; /* it may also be something unknown, or a name that was dropped */
 };
 
 enum ck_argument { CK_ARGUMENT_ABSENT, CK_ARGUMENT_PRESENT, CK_ARGUMENT_UNKNOWN };
@@ -50,7 +56,7 @@ enum ck_argument { CK_ARGUMENT_ABSENT, CK_ARGUMENT_PRESENT, CK_ARGUMENT_UNKNOWN 
 enum ck_constant_kind {
     CK_CONSTANT_NOT, /* not known */
     CK_CONSTANT_TEXT,
-    CK_CONSTANT_TRUE,  /* true, a number that is not 0, a list that is not empty: anything else that is surely true */
+    CK_CONSTANT_TRUE,  /* true, a number other than 0, a list that is not empty */
     CK_CONSTANT_FALSE, /* false, 0, none */
 };
 
@@ -67,8 +73,9 @@ struct ck_lint_resolver {
     void (*names)(struct ck_lint_source *source, TSNode node, struct ck_lint_names *ret_names);
 
     /*
-     * The argument of that keyword (may be NULL), else the one at that position (-1: none), in the node that a query
-     * captured as @arguments. CK_ARGUMENT_UNKNOWN: something is spread in there whose contents cannot be seen.
+     * The argument of that keyword (may be NULL), else the one at that position (-1: none), in the
+     * node that a query captured as @arguments. CK_ARGUMENT_UNKNOWN: something of unknown content
+     * is spread there (*args, ...x).
      */
     enum ck_argument (*argument)(struct ck_lint_source *source, TSNode arguments, const char *keyword, int32_t position,
                                  TSNode *ret_value);
@@ -76,7 +83,7 @@ struct ck_lint_resolver {
     /* What is known of an expression without running it. */
     void (*constant)(struct ck_lint_source *source, TSNode node, struct ck_constant *ret_constant);
 
-    /* Does the language read these bytes as they stand? NULL: always. */
+    /* Does the language read these bytes as ASCII or UTF-8? NULL: always. */
     bool (*readable)(const char *text, size_t length);
 };
 
@@ -87,11 +94,11 @@ extern const struct ck_lint_resolver ck_python_resolver, ck_js_resolver, ck_c_re
 /* Adds a name unless it is there already or the set is full. */
 void ck_lint_names_add(struct ck_lint_names *names, const char *name);
 
-/* The node's text as a string of its own; NULL when memory ran out. */
+/* A copy of the text of the node; NULL when memory ran out. */
 const char *ck_lint_source_text(struct ck_lint_source *source, TSNode node);
 bool ck_lint_source_is(const struct ck_lint_source *source, TSNode node, const char *text);
 
-/* By the name of its type; where it matters for speed compare symbols, which are looked up once. */
+/* Compares the name of the type. Where speed matters compare symbols, which are looked up once. */
 bool ck_lint_node_is(TSNode node, const char *type);
 
 /* "a" and "b" give "a.b"; NULL when memory ran out. */

@@ -1,8 +1,9 @@
 /*
- * scopes.c - see scopes.h.
+ * scopes.c - nested scopes, their bindings, and the limits of evaluation. See scopes.h.
  *
- * Scopes are kept in the order of the walk, which is the order of where they begin. So the innermost around a place is
- * found by looking for the last that begins before it, and going outwards from there while it has ended.
+ * Scopes are in the order of the walk, so they are sorted by where they begin. The innermost scope
+ * around a place is found by binary search for the last that begins before it, then outwards past
+ * those that have ended.
  */
 #include "lint/lang/scopes.h"
 
@@ -13,7 +14,7 @@
 #include <string.h>
 
 #define FUEL 4096   /* steps for one question */
-#define FUEL_LOW 64 /* after so much was spent on a file that it is not a file for people */
+#define FUEL_LOW 64 /* per question, once a file has cost more than any normal file */
 #define SPENT_HIGH ((uint64_t)4 << 20)
 #define NONE UINT32_MAX
 
@@ -63,7 +64,7 @@ struct ck_scopes *ck_scopes_new(struct ck_lint_source *source, const struct ck_k
 uint8_t ck_scopes_kind(const struct ck_scopes *scopes, TSNode node)
 {
     TSSymbol symbol = ts_node_is_null(node) ? 0 : ts_node_symbol(node);
-    /* A node of an error has a symbol beyond the table. */
+    /* The symbol of an error node is beyond the table. */
     return symbol < scopes->kinds_count ? scopes->kinds[symbol] : 0;
 }
 
@@ -79,7 +80,7 @@ bool ck_scopes_walk_next(struct ck_scopes *scopes, TSTreeCursor *cursor)
     return true;
 }
 
-/* A vector in the arena, twice as large; what it was is given back with the arena. */
+/* Doubles an array in the arena. The old array is freed with the arena. */
 static void *grow(struct ck_scopes *scopes, const void *items, uint32_t *capacity, size_t size)
 {
     uint32_t larger = *capacity == 0 ? 32 : *capacity * 2;
@@ -134,7 +135,10 @@ uint32_t ck_scopes_at(const struct ck_scopes *scopes, uint32_t position)
     return low;
 }
 
-/* ev\u0061l is eval: a name may be written with escapes. One that is too long, or not ASCII then, stays as it is. */
+/*
+ * ev\u0061l is eval: a name may be written with escapes. A name that is too long, or not ASCII
+ * after that, is left as it is.
+ */
 static struct ck_lint_word without_escapes(const struct ck_scopes *scopes, struct ck_lint_word word)
 {
     struct ck_text text = {.length = 0};
@@ -315,8 +319,9 @@ void ck_lint_names_merge(struct ck_lint_names *names, const struct ck_lint_names
 }
 
 /*
- * A name that is met again while it is evaluated gives nothing the second time: what it is comes from its other bindings. What
- * was evaluated in between has missed that, and is not kept; it will be whole when it is asked for on its own.
+ * A name that is met again during its own evaluation gives nothing the second time: its value comes
+ * from its other bindings. Names that were evaluated in between lack that part, so they are not
+ * kept, and are evaluated again when asked for directly.
  */
 bool ck_scopes_slot_begin(struct ck_scopes *scopes, struct ck_slot *slot, struct ck_evaluation *ret_evaluation,
                           struct ck_lint_names *names)
@@ -336,14 +341,14 @@ bool ck_scopes_slot_begin(struct ck_scopes *scopes, struct ck_slot *slot, struct
     return true;
 }
 
-/* What is evaluated for itself is kept, so each of its bindings may cost as much as a question. */
+/* The result is kept for all later questions, so each binding gets the fuel of a whole question. */
 void ck_scopes_slot_next(struct ck_scopes *scopes)
 {
     if (scopes->level == 1 && scopes->fuel > 0 && scopes->spent < SPENT_HIGH)
         scopes->fuel = FUEL;
 }
 
-/* Of a file that has cost too much already, what was left out stays left out. */
+/* In a file that has cost too much already an incomplete result is kept, too. */
 void ck_scopes_slot_end(struct ck_scopes *scopes, struct ck_evaluation *evaluation, struct ck_lint_names *names)
 {
     struct ck_slot *slot = evaluation->slot;
@@ -361,7 +366,7 @@ void ck_scopes_slot_end(struct ck_scopes *scopes, struct ck_evaluation *evaluati
 
 const TSNode ck_lint_node_none = {0};
 
-/* By a cursor: to ask a node for its n-th child is to count from the first. */
+/* Uses a cursor: ts_node_child(n) counts from the first child each time. */
 static TSNode child_at(TSNode node, uint32_t n, bool last)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);

@@ -1,14 +1,18 @@
 /*
- * scopes.h - scopes and what they bind, for the languages whose scopes nest (JavaScript, C); Bash uses one scope of it.
+ * scopes.h - scopes and their bindings, for languages with nested scopes (JavaScript, C). Bash uses
+ * one scope for variables and one for functions.
  *
- *   1. ck_scopes_new, with the types of nodes that the resolver tells apart.
- *   2. While the tree is walked from the top (ck_scopes_walk_next): ck_scopes_enter where one begins; ck_scopes_bind for what a
- *      scope declares; ck_scopes_assign for what is given to a name whose scope may be declared below.
- *   3. ck_scopes_finish: the assignments find their scopes, and the source has them.
- *   4. ck_scopes_find, then ck_scopes_slot_begin and ck_scopes_slot_end around the evaluation of what a name was given.
+ *   1. ck_scopes_new, with the types of nodes that the resolver distinguishes.
+ *   2. During a walk over the tree from the top (ck_scopes_walk_next): ck_scopes_enter where a
+ *      scope begins; ck_scopes_bind for what it declares; ck_scopes_assign for an assignment to a
+ *      name that may be declared further down.
+ *   3. ck_scopes_finish: finds the scopes of the assignments, and stores the result in the source.
+ *   4. ck_scopes_find, then ck_scopes_slot_begin and ck_scopes_slot_end around the evaluation of
+ *      the bindings of a name.
  *
- * A hostile file must not make this slow: a scope within CK_SCOPES_NESTED others is none, what a name may be is
- * evaluated once, and each question has so much fuel and no more. Who gives up says so (exhausted, resolve.h).
+ * A hostile file must not make this slow. Scopes nested deeper than CK_SCOPES_NESTED are not
+ * opened, each name is evaluated once, and each question has a limited number of steps (fuel). A
+ * resolver that gives up sets exhausted (resolve.h).
  */
 #ifndef CK_LINT_LANG_SCOPES_H
 #define CK_LINT_LANG_SCOPES_H
@@ -16,7 +20,7 @@
 #include "lint/lang/resolve.h"
 
 #define CK_SCOPES_NESTED 256
-#define CK_SCOPES_DEPTH 256 /* of one question: a chain of so many calls or names is no longer followed */
+#define CK_SCOPES_DEPTH 256 /* of one question: a longer chain of calls or names is not followed */
 
 /* A piece of the source. */
 struct ck_lint_word {
@@ -24,8 +28,10 @@ struct ck_lint_word {
     uint32_t length;
 };
 
-/* What a name was given: a value, or members of a value (path "a.b"); without a value the name it stands for, and without
- * that something unknown. */
+/*
+ * One value of a name: an expression, or a member of it (path "a.b"). Without an expression, path
+ * is the name it stands for. Without both it is unknown.
+ */
 struct ck_binding {
     struct ck_binding *next;
     TSNode value;
@@ -37,12 +43,12 @@ struct ck_slot {
     struct ck_slot *next; /* in its bucket */
     struct ck_lint_word word;
     uint32_t scope;
-    uint32_t level; /* while it is evaluated: how many others were begun before */
+    uint32_t level; /* during evaluation: how many others began before it */
     struct ck_binding *first, *last;
-    struct ck_lint_names *names; /* once it was evaluated */
+    struct ck_lint_names *names; /* NULL until it is evaluated */
 };
 
-/* Something about the node that starts there. */
+/* A note about the node that starts there. */
 struct ck_fact {
     uint32_t start;
     const char *text;
@@ -57,7 +63,7 @@ struct ck_assignment;
 
 struct ck_scopes {
     struct ck_lint_source *source;
-    uint8_t *kinds; /* of each symbol of the grammar; 0: none of the resolver's */
+    uint8_t *kinds; /* of each symbol of the grammar; 0: not one that the resolver knows */
     uint32_t kinds_count;
     struct ck_scope *items;
     uint32_t count, capacity, current;
@@ -66,9 +72,9 @@ struct ck_scopes {
     struct ck_assignment *assignments, *last_assignment;
     struct ck_fact *facts;
     uint32_t facts_count, facts_capacity;
-    uint32_t level, lowest; /* of the slots in evaluation: how many, and the lowest that was met again */
+    uint32_t level, lowest; /* slots in evaluation: how many, and the lowest that was met again */
     uint32_t fuel;
-    bool cut; /* of this question something was left out */
+    bool cut; /* a limit was reached in this question */
     uint64_t spent;
     bool failed; /* memory ran out */
 };
@@ -78,15 +84,21 @@ struct ck_kind {
     uint8_t kind; /* from 1 */
 };
 
-/* kinds ends with a type of NULL. NULL: memory ran out. The first scope is the whole file, and is current. */
+/*
+ * kinds ends with a type of NULL. Returns NULL when memory ran out. The first scope is the whole
+ * file, and is the current one.
+ */
 struct ck_scopes *ck_scopes_new(struct ck_lint_source *source, const struct ck_kind *kinds);
 
 uint8_t ck_scopes_kind(const struct ck_scopes *scopes, TSNode node);
 
-/* The next node of a walk over everything, those above before those below; false at the end. Leaves the scopes that it has left. */
+/*
+ * Moves to the next node of a walk over everything, parents before children; false at the end.
+ * Closes the scopes that it leaves.
+ */
 bool ck_scopes_walk_next(struct ck_scopes *scopes, TSTreeCursor *cursor);
 
-/* Its index, which is current until the walk has left the node. */
+/* Opens a scope and returns its index. It is current until the walk leaves the node. */
 uint32_t ck_scopes_enter(struct ck_scopes *scopes, TSNode node, bool function);
 
 /* The nearest function around a scope, or the file. */
@@ -95,10 +107,10 @@ uint32_t ck_scopes_function(const struct ck_scopes *scopes, uint32_t scope);
 /* The innermost scope around a place in the text. */
 uint32_t ck_scopes_at(const struct ck_scopes *scopes, uint32_t position);
 
-/* A name is without its escapes. */
+/* The text of a node; of a name, without its escapes. */
 struct ck_lint_word ck_lint_word_of(const struct ck_scopes *scopes, TSNode node);
 
-/* The same as a string of the arena; NULL: memory ran out. */
+/* The same as a string in the arena; NULL when memory ran out. */
 const char *ck_lint_word_text(const struct ck_scopes *scopes, TSNode node);
 bool ck_lint_word_is(struct ck_lint_word word, const char *text);
 
@@ -107,29 +119,35 @@ void ck_scopes_bind(struct ck_scopes *scopes, uint32_t scope, struct ck_lint_wor
 
 void ck_scopes_assign(struct ck_scopes *scopes, struct ck_lint_word word, TSNode value, const char *path);
 
-/* At the end of the walk. -ENOMEM: memory ran out at any time since the beginning. */
+/* Call at the end of the walk. Returns -ENOMEM if memory ran out at any time before. */
 int ck_scopes_finish(struct ck_scopes *scopes);
 
-/* In that scope, else in those around it; NULL: nobody binds it. */
+/* Looks in that scope and then in the outer ones; NULL if the file does not bind the name. */
 struct ck_slot *ck_scopes_find(const struct ck_scopes *scopes, uint32_t scope, struct ck_lint_word word);
 
-/* Once the scopes are settled: how many notes there are about a place, one after the other. */
+/*
+ * ck_scopes_facts, after ck_scopes_finish: returns how many notes there are for a place, in an
+ * array.
+ */
 void ck_scopes_note(struct ck_scopes *scopes, uint32_t start, const char *text);
 uint32_t ck_scopes_facts(const struct ck_scopes *scopes, uint32_t start, const struct ck_fact **ret_facts);
 
 /* ---- evaluation -------------------------------------------------------------------------- */
 
-/* A new question: fuel again. ck_scopes_spend is false when it is used up, or the question has gone too deep. */
+/*
+ * Starts a new question with full fuel. ck_scopes_spend returns false when the fuel is used up or
+ * the question is too deep.
+ */
 void ck_scopes_refuel(struct ck_scopes *scopes);
 bool ck_scopes_spend(struct ck_scopes *scopes, uint32_t depth);
 
 /*
- * True: evaluate every binding into the evaluation's names, with ck_scopes_slot_next before each, then end. False: it is done, and names has
- * what is known.
+ * True: evaluate every binding into the names of the evaluation, with ck_scopes_slot_next before
+ * each, then call end. False: it is evaluated already, and names has the result.
  */
 struct ck_evaluation {
     struct ck_slot *slot;
-    uint32_t lowest; /* of whoever is around it */
+    uint32_t lowest; /* of the enclosing evaluation */
     struct ck_lint_names names;
 };
 bool ck_scopes_slot_begin(struct ck_scopes *scopes, struct ck_slot *slot, struct ck_evaluation *ret_evaluation,
@@ -137,15 +155,15 @@ bool ck_scopes_slot_begin(struct ck_scopes *scopes, struct ck_slot *slot, struct
 void ck_scopes_slot_next(struct ck_scopes *scopes);
 void ck_scopes_slot_end(struct ck_scopes *scopes, struct ck_evaluation *evaluation, struct ck_lint_names *names);
 
-/* Everything of one set into another. */
+/* Adds all names of one set to another. */
 void ck_lint_names_merge(struct ck_lint_names *names, const struct ck_lint_names *others);
 
-/* The n-th named child (from 0) that is no comment, and the last; null where there is none. */
+/* The n-th named child (from 0) that is not a comment, and the last; null if there is none. */
 TSNode ck_lint_node_nth(TSNode node, uint32_t n);
 TSNode ck_lint_node_last(TSNode node);
 TSNode ck_lint_node_field(TSNode node, const char *field);
 
-/* Has it a token of that text right below it? */
+/* Does it have a direct child with this token? */
 bool ck_lint_node_has_token(TSNode node, const char *token);
 
 extern const TSNode ck_lint_node_none;

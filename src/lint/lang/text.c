@@ -1,6 +1,4 @@
-/*
- * text.c - see text.h.
- */
+/* text.c - joins the pieces of a literal. See text.h. */
 #include "lint/lang/text.h"
 
 #include <ctype.h>
@@ -21,7 +19,7 @@ static unsigned digit_value(char digit)
     return (unsigned)(isdigit((unsigned char)digit) ? digit - '0' : (digit | 0x20) - 'a' + 10);
 }
 
-/* What is beyond ASCII is in no name that a rule knows. */
+/* Characters beyond ASCII are in no name of a rule, so they make the text unknown. */
 static void add_code(struct ck_text *text, const char *digits, uint32_t length, unsigned base)
 {
     unsigned code = 0;

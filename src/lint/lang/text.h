@@ -1,6 +1,4 @@
-/*
- * text.h - a short text that is put together from the pieces of a literal, to be compared with names.
- */
+/* text.h - a short text, joined from the pieces of a literal, to be compared with names. */
 #ifndef CK_LINT_LANG_TEXT_H
 #define CK_LINT_LANG_TEXT_H
 
@@ -8,7 +6,7 @@
 
 #define CK_TEXT_MAX_BYTES 256
 
-/* One that would grow too long is not known. Zero-filled is the empty text. */
+/* A text that is too long counts as unknown. Zero-filled is the empty text. */
 struct ck_text {
     char bytes[CK_TEXT_MAX_BYTES];
     uint32_t length;
@@ -17,10 +15,13 @@ struct ck_text {
 
 void ck_text_add(struct ck_text *text, const char *bytes, uint32_t length);
 
-/* An escape with its backslash, as JavaScript, C and $'' of Bash have it: \x65, \u0065, \u{65}, \145, \n, \". */
+/*
+ * Adds an escape with its backslash, in the syntax of JavaScript, C and $'' of Bash: \x65, \u0065,
+ * \u{65}, \145, \n, \".
+ */
 void ck_text_add_escape(struct ck_text *text, const char *escape, uint32_t length);
 
-/* CK_CONSTANT_TEXT; known in part, and that part not empty: CK_CONSTANT_TRUE. */
+/* CK_CONSTANT_TEXT if all is known. If only a part is known and not empty, CK_CONSTANT_TRUE. */
 void ck_text_constant(const struct ck_text *text, struct ck_arena *arena, struct ck_constant *ret_constant);
 
 #endif
