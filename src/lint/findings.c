@@ -57,6 +57,7 @@ int ck_lint_rule_index_make(struct ck_arena *arena, const struct ck_lint_rules *
             const struct ck_lint_rule *rule = &loaded->rulesets[i]->rules[j];
             *rules++ = (struct choke_lint_rule){rule->id, public_severity(rule->severity), rule->why, rule->instead};
         }
+    /* ck_lint_rule_index_builtin counts from the end. */
     memcpy(rules, builtin_rules, sizeof builtin_rules);
     return 0;
 }
@@ -158,12 +159,14 @@ static void report_unfounded_waiver(struct findings_builder *builder, const stru
             "this waiver is not valid: there is no decision record %s-*.md (a regular file, not empty)", waiver->adr);
 }
 
+/* A waiver counts only if it is well formed and its decision record exists. */
 static bool is_founded(const struct findings_builder *builder, const struct ck_waiver *waiver)
 {
     const struct ck_lint_adrs *adrs = &builder->tree_ruleset->adrs;
     return waiver->fault == NULL && adrs->configured && adrs->errnum == 0 && ck_lint_adrs_have(adrs, waiver->adr);
 }
 
+/* Keeps the valid waivers. The others are findings, and waive nothing. */
 static int read_waivers(struct findings_builder *builder, const struct ck_lint_scan *scan)
 {
     builder->waivers = calloc(scan->comments_count + 1, sizeof *builder->waivers);
@@ -219,7 +222,7 @@ static void report_finding(struct findings_builder *builder, const struct ck_lin
         builder->reported->waived++;
         return;
     }
-    size_t before = builder->reported->count;
+    size_t before = builder->reported->count; /* add may drop the finding */
     if (found->name == NULL) {
         add(builder, rule, &found->location, "%s", rule->why);
         return;
@@ -231,6 +234,7 @@ static void report_finding(struct findings_builder *builder, const struct ck_lin
     }
 }
 
+/* A total order, down to the message: the report must not depend on the threads or on qsort. */
 int ck_lint_findings_compare(const void *left, const void *right)
 {
     const struct choke_lint_finding *a = left;

@@ -28,7 +28,7 @@ EMBEDDED(javascript);
 EMBEDDED(c);
 EMBEDDED(bash);
 
-#define ARENA_MAX_BYTES ((size_t)8 << 20)
+#define ARENA_MAX_BYTES ((size_t)8 << 20) /* many times what the embedded files need */
 
 const char *ck_lint_severity_name(enum ck_lint_severity severity)
 {
@@ -55,6 +55,7 @@ static int fault(const char *file, const struct ck_lint_rule *rule, struct choke
     return ck_yaml_error(&ck_lint_rules_format, file, rule->place, error, "rule '%s': %s", CK_QUOTE(rule->id), reason);
 }
 
+/* Sets the bits of the queries that the rule names. */
 static int find_queries(const char *file, const struct ck_lint_ruleset *ruleset, struct ck_lint_rule *rule,
                         struct choke_error *error)
 {
@@ -69,6 +70,7 @@ static int find_queries(const char *file, const struct ck_lint_ruleset *ruleset,
     return 0;
 }
 
+/* What the table of keys cannot express. */
 static int check_condition(const char *file, const struct ck_lint_condition *condition, struct choke_error *error)
 {
     bool compares = condition->test == CK_TEST_ONE_OF || condition->test == CK_TEST_NONE_OF;
@@ -105,6 +107,7 @@ static int check_ruleset(const char *file, struct ck_lint_ruleset *ruleset, stru
 
 /* ---- the index and the prefilter --------------------------------------------------------- */
 
+/* An entry of the index while it is sorted. */
 struct named_rule {
     const char *name;
     const struct ck_lint_rule *rule;
@@ -130,6 +133,10 @@ static struct named_rule *collect_names(struct ck_arena *arena, struct ck_lint_r
     return entries;
 }
 
+/*
+ * Sorts by name and then by order, so that ck_lint_rules_about gives the rules in the order of the
+ * file.
+ */
 static int index_names(struct ck_arena *arena, struct ck_lint_ruleset *ruleset, struct choke_error *error)
 {
     struct named_rule *entries = collect_names(arena, ruleset);
@@ -145,6 +152,7 @@ static int index_names(struct ck_arena *arena, struct ck_lint_ruleset *ruleset, 
     return 0;
 }
 
+/* Binary search for the first entry of the name; the others follow it. */
 uint32_t ck_lint_rules_about(const struct ck_lint_program *program, const char *name,
                              const struct ck_lint_rule *const **ret_rules)
 {
@@ -164,6 +172,7 @@ uint32_t ck_lint_rules_about(const struct ck_lint_program *program, const char *
     return end - low;
 }
 
+/* Only Python has lookups, so they also select its way of reading strings and comments. */
 static int make_prefilter(const char *file, struct ck_arena *arena, struct ck_lint_ruleset *ruleset,
                           struct choke_error *error)
 {
@@ -182,6 +191,7 @@ static int make_prefilter(const char *file, struct ck_arena *arena, struct ck_li
 
 /* ---- grammars ---------------------------------------------------------------------------- */
 
+/* A grammar has the rules of one file only. */
 static int take_grammars(struct ck_lint_rules *rules, const struct ck_lint_ruleset *ruleset, struct choke_error *error)
 {
     for (uint32_t i = 0; i < ruleset->grammars.count; i++) {

@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PARSE_MAX_MICROSECONDS ((uint64_t)5000000)
-#define WORK_MAX_BYTES ((size_t)64 << 20) /* for the resolver, per file */
+#define PARSE_MAX_MICROSECONDS ((uint64_t)5000000) /* a normal file takes milliseconds */
+#define WORK_MAX_BYTES ((size_t)64 << 20)          /* for the resolver, per file */
 #define COMMENTS_MAX 10000
 
 struct ck_lint_scanner {
@@ -166,6 +166,7 @@ static int keep_findings(const struct ck_lint_source *source, const struct ck_li
     return 0;
 }
 
+/* An upper bound of the comments with a marker, to allocate them at once. */
 static uint32_t count_markers(const struct ck_lint_source *source)
 {
     uint32_t count = 0;
@@ -208,7 +209,10 @@ static int keep_comments(const struct ck_lint_source *source, struct ck_lint_sca
     return 0;
 }
 
-/* Finds the first syntax error in the tree. */
+/*
+ * Finds the first syntax error in the tree: descends into the first child that has an error, down
+ * to an ERROR node or a token that the parser inserted (missing).
+ */
 static void note_broken(const struct ck_lint_source *source, struct ck_lint_scan *scan)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(source->root);
@@ -228,6 +232,9 @@ static void note_broken(const struct ck_lint_source *source, struct ck_lint_scan
 
 /* ---- one file ---------------------------------------------------------------------------- */
 
+/*
+ * The order is by cost. The resolver decides last whether the language reads these bytes as we do.
+ */
 static enum ck_lint_skip check_bytes(const struct ck_grammar *grammar, const char *text, size_t length)
 {
     if (length > CK_LINT_FILE_MAX_BYTES)
@@ -252,7 +259,7 @@ static int scan_tree(struct ck_lint_scanner *scanner, struct ck_lint_source *sou
     __attribute__((cleanup(ck_lint_matches_done))) struct ck_lint_matches matches = {0};
     note_broken(source, scan);
     int r = source->grammar->resolver->begin(source);
-    if (r < 0) {
+    if (r < 0) { /* the arena has a limit, so this is the file and not the machine */
         scan->skip = CK_LINT_SKIP_MEMORY;
         return 0;
     }
@@ -289,11 +296,12 @@ static int parse_and_scan(struct ck_lint_scanner *scanner, const struct ck_gramm
     int r = ck_lint_program_get(scanner->rules, grammar, &program, error);
     if (r < 0)
         return r;
+    /* After a timeout the parser would otherwise resume the file before. */
     ts_parser_reset(scanner->parser);
     if (!ts_parser_set_language(scanner->parser, grammar->language()))
         return ck_error_set(error, CHOKE_NONE, ENOTSUP, "libtree-sitter cannot read the grammar of %s", grammar->name);
     TSTree *tree = ts_parser_parse_string(scanner->parser, NULL, text, (uint32_t)length);
-    if (tree == NULL) {
+    if (tree == NULL) { /* only after a timeout: a language is set */
         scan->skip = CK_LINT_SKIP_TIME;
         return 0;
     }

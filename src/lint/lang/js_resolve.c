@@ -23,6 +23,10 @@ static bool is_among(const char *text, const char *const *list)
     return *list != NULL;
 }
 
+/*
+ * The names of the global object in Node, browsers and workers. In a page without frames top,
+ * parent and frames are the window itself.
+ */
 static bool is_global_object(const char *name)
 {
     static const char *const names[] = {"globalThis", "window", "self", "global", "top", "parent", "frames", NULL};
@@ -43,19 +47,27 @@ static const char *canonical_name(const char *name)
     return name;
 }
 
+/* (function(){}).constructor is Function, which compiles text like eval does. */
 static const char *member_of_function(const char *key)
 {
     return strcmp(key, "constructor") == 0 ? "Function" : "?";
 }
 
+/* f.call, f.apply and f.bind run f, so they resolve to f. */
 static bool is_caller(const char *key)
 {
     static const char *const callers[] = {"call", "apply", "bind", NULL};
     return is_among(key, callers);
 }
 
+/*
+ * The order matters: members of the global object are globals, members of a function literal are
+ * known, a.constructor.constructor is Function for every value a, and any other member of something
+ * unknown is "?.key".
+ */
 const char *ck_js_member(struct ck_scopes *scopes, const char *name, const char *key)
 {
+    /* These objects have the same constructor as the function itself. */
     static const char *const same[] = {"__proto__", "prototype", NULL};
     if (strcmp(name, "globalThis") == 0)
         return is_global_object(key) ? "globalThis" : key;
@@ -63,7 +75,7 @@ const char *ck_js_member(struct ck_scopes *scopes, const char *name, const char 
         return is_among(key, same) ? name : member_of_function(key);
     if (strcmp(name, "?.constructor") == 0 && strcmp(key, "constructor") == 0)
         return "Function";
-    if (name[0] == '?')
+    if (name[0] == '?') /* "?.a" and then b is "?.b": only the last member is in rules */
         name = "?";
     else if (strcmp(key, "default") == 0 || is_caller(key))
         return name;
@@ -124,6 +136,9 @@ static void add_members(struct ck_scopes *scopes, const struct ck_lint_names *ob
 
 /* ---- expressions ------------------------------------------------------------------------- */
 
+/*
+ * All values that the file gives the name anywhere; a binding without value and path makes it open.
+ */
 static void evaluate_bindings(struct ck_scopes *scopes, const struct ck_slot *slot, uint32_t depth,
                               struct ck_lint_names *names)
 {
@@ -141,6 +156,7 @@ static void evaluate_bindings(struct ck_scopes *scopes, const struct ck_slot *sl
     }
 }
 
+/* A name that the file does not bind is a global and stands for itself. */
 static void find_word(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *names)
 {
     struct ck_lint_word word = ck_lint_word_of(scopes, node);
@@ -188,6 +204,7 @@ static void add_result(struct ck_scopes *scopes, const char *function, TSNode ar
                        struct ck_lint_names *names)
 {
     static const char *const loaders[] = {"require", "import", "module._load", "process.getBuiltinModule", NULL};
+    /* The prototype of a function literal leads to Function by its constructor. */
     static const char *const prototypes[] = {"Object.getPrototypeOf", "Reflect.getPrototypeOf", NULL};
     TSNode first = ck_lint_node_nth(arguments, 0);
     if (is_among(function, loaders)) {
@@ -227,6 +244,7 @@ static void find_choice(struct ck_scopes *scopes, TSNode node, uint32_t depth, s
         names->open = true;
 }
 
+/* The value of a comma expression is its last part. In <T>x the type comes first. */
 static TSNode unwrap_once(TSNode node)
 {
     bool last = ck_lint_node_is(node, "sequence_expression") || ck_lint_node_is(node, "type_assertion");
@@ -251,6 +269,10 @@ static void find_noted(struct ck_scopes *scopes, TSNode node, uint32_t depth, st
         names->open = true;
 }
 
+/*
+ * The switch has the kinds of expression that are followed. Anything else is unknown (open), never
+ * a guess.
+ */
 static void find_names(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *names)
 {
     node = unwrap(scopes, node);
@@ -306,6 +328,7 @@ static void js_names(struct ck_lint_source *source, TSNode node, struct ck_lint_
 
 /* ---- arguments --------------------------------------------------------------------------- */
 
+/* The last property of that name counts, as in JavaScript. {shell} is short for {shell: shell}. */
 static TSNode property_of(struct ck_scopes *scopes, TSNode object, const char *keyword, bool *ret_spread)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(object);
@@ -419,6 +442,9 @@ static void constant_of_name(struct ck_scopes *scopes, TSNode node, uint32_t dep
         ck_js_constant(scopes, slot->first->value, depth + 1, ret_constant);
 }
 
+/*
+ * 0, 0.0, 0x0 and 0n are false: every digit is 0, and the rest are marks of the base or the type.
+ */
 static void constant_of_number(struct ck_scopes *scopes, TSNode node, struct ck_constant *ret_constant)
 {
     struct ck_lint_word word = ck_lint_word_of(scopes, node);

@@ -485,7 +485,7 @@ static void names_of_call(struct ck_lint_source *source, TSNode node, unsigned d
     TSNode function = field(node, ck_python_fields()->function_);
     struct python_call call = {.arguments = field(node, ck_python_fields()->arguments_), .depth = depth + 1};
     struct ck_lint_names callee = {.count = 0};
-    struct ck_lint_names found = {.open = true}; /* other results are possible, but not of getattr */
+    struct ck_lint_names found = {.open = true}; /* more results are possible; getattr clears it */
     if (!ts_node_is_null(function) && !ts_node_is_null(call.arguments))
         names_of(source, function, depth + 1, &callee);
     for (uint32_t i = 0; i < callee.count; i++)

@@ -66,6 +66,7 @@ static void put(struct text *text, const char *bytes, uint32_t length)
     text->length += length;
 }
 
+/* As UTF-8, the encoding of the source and of the names in rules. */
 static void put_character(struct text *text, unsigned long code)
 {
     char bytes[4];
@@ -80,7 +81,10 @@ static void put_character(struct text *text, unsigned long code)
     put(text, bytes, length);
 }
 
-/* Reads the digits of an escape. Returns how many bytes it took, 0 if it is malformed. */
+/*
+ * Reads the digits of an escape, and returns how many bytes it took. If it is malformed Python
+ * refuses the file: sets failed and takes the rest.
+ */
 static uint32_t put_number(struct text *text, const char *at, uint32_t left, uint32_t digits, int base)
 {
     char number[9] = {0};
@@ -118,7 +122,7 @@ static uint32_t put_escape(struct text *text, const char *at, uint32_t left)
         return 1 + put_number(text, at + 1, left - 1, 8, 16);
     case '0' ... '7':
         return put_number(text, at, left, 3, 8);
-    default:
+    default: /* Python keeps the backslash of an unknown escape; \N{...} is not decoded */
         text->failed = text->failed || at[0] == 'N' || at[0] == '\r';
         put(text, "\\", 1);
         return 0;
@@ -172,6 +176,7 @@ static void put_concatenated(struct ck_lint_source *source, TSNode node, struct 
     }
 }
 
+/* "sys" + "tem". Any other operator makes a text that is not known. */
 static void put_sum(struct ck_lint_source *source, TSNode node, unsigned depth, struct text *text)
 {
     TSNode sign = field(node, ck_python_fields()->operator_);
@@ -229,7 +234,7 @@ static enum ck_constant_kind known(bool truth)
     return truth ? CK_CONSTANT_TRUE : CK_CONSTANT_FALSE;
 }
 
-/* A number is false if all its digits are 0, in every base. */
+/* A number is false if all its digits are 0, in every base. 0e5 is not worked out. */
 static enum ck_constant_kind truth_of_number(const struct ck_lint_source *source, TSNode node)
 {
     const char *at = source->text + ts_node_start_byte(node);
@@ -241,6 +246,7 @@ static enum ck_constant_kind truth_of_number(const struct ck_lint_source *source
     return CK_CONSTANT_FALSE;
 }
 
+/* A container is true if it has an item. A splat may be empty, so it decides nothing. */
 static enum ck_constant_kind truth_of_container(TSNode node)
 {
     for (uint32_t i = 0; i < ts_node_named_child_count(node) && i < TEXT_MAX; i++) {
@@ -310,8 +316,8 @@ static bool is_key(struct ck_lint_source *source, TSNode key, const char *keywor
 }
 
 /*
- * The value of the keyword in **node. Only a dict literal at this place is known to lack it: a dict
- * in a variable may have been changed since.
+ * The value of the keyword in **node. Only a literal or dict(...) at this place is known to lack
+ * it: a dict in a variable may have been changed since.
  */
 static enum ck_argument find_in_mapping(struct ck_lint_source *source, TSNode node, const char *keyword, unsigned depth,
                                         TSNode *ret_value)
@@ -395,6 +401,7 @@ static enum ck_argument find_argument(struct ck_lint_source *source, TSNode argu
     struct argument_search search = {.keyword = keyword, .position = position, .depth = depth};
     if (ts_node_is_null(arguments) || depth > CK_RESOLVE_DEPTH)
         return CK_ARGUMENT_UNKNOWN;
+    /* f(x for x in y): the grammar has no list of arguments then. */
     if (ts_node_symbol(arguments) == ck_python_symbols()->generator_expression_) {
         *ret_value = arguments;
         return position == 0 ? CK_ARGUMENT_PRESENT : CK_ARGUMENT_ABSENT;

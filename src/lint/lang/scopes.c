@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FUEL 4096   /* steps for one question */
-#define FUEL_LOW 64 /* per question, once a file has cost more than any normal file */
-#define SPENT_HIGH ((uint64_t)4 << 20)
-#define NONE UINT32_MAX
+#define FUEL 4096                      /* steps for one question */
+#define FUEL_LOW 64                    /* for one question, once the file has cost SPENT_HIGH */
+#define SPENT_HIGH ((uint64_t)4 << 20) /* steps for one file, more than any normal file takes */
+#define NONE UINT32_MAX                /* a level of no slot, and an end that is never reached */
 
 struct ck_assignment {
     struct ck_assignment *next;
@@ -26,6 +26,10 @@ struct ck_assignment {
     const char *path;
 };
 
+/*
+ * A table from the symbols of the grammar to the kinds of the resolver: comparing type names for
+ * each node would be slow. Several symbols may have the same name.
+ */
 static uint8_t *make_kinds(struct ck_lint_source *source, const struct ck_kind *kinds)
 {
     const TSLanguage *language = source->grammar->language();
@@ -42,7 +46,7 @@ static uint8_t *make_kinds(struct ck_lint_source *source, const struct ck_kind *
 struct ck_scopes *ck_scopes_new(struct ck_lint_source *source, const struct ck_kind *kinds)
 {
     struct ck_scopes *scopes = ck_arena_alloc(source->arena, sizeof *scopes);
-    uint32_t buckets = 64;
+    uint32_t buckets = 64; /* grows with the text: the table is never resized */
     while (buckets < source->length / 64)
         buckets *= 2;
     if (scopes == NULL)
@@ -56,6 +60,7 @@ struct ck_scopes *ck_scopes_new(struct ck_lint_source *source, const struct ck_k
     if (scopes->kinds == NULL || scopes->buckets == NULL)
         return NULL;
     ck_scopes_enter(scopes, source->root, true);
+    /* The root node does not include comments and blanks at both ends, but the scope must. */
     scopes->items[0].start = 0;
     scopes->items[0].end = NONE;
     return scopes->failed ? NULL : scopes;
@@ -175,6 +180,7 @@ bool ck_lint_word_is(struct ck_lint_word word, const char *text)
     return strlen(text) == word.length && memcmp(word.text, text, word.length) == 0;
 }
 
+/* FNV-1a over the name, seeded with the scope. */
 static struct ck_slot **bucket(const struct ck_scopes *scopes, uint32_t scope, struct ck_lint_word word)
 {
     uint32_t hash = 2166136261U ^ scope;
@@ -246,8 +252,10 @@ static int compare_facts(const void *left, const void *right)
 
 int ck_scopes_finish(struct ck_scopes *scopes)
 {
+    /* Sorted for the binary search in ck_scopes_facts. */
     if (scopes->facts_count > 0)
         qsort(scopes->facts, scopes->facts_count, sizeof *scopes->facts, compare_facts);
+    /* An assignment to a name that nobody declares makes a global: scope 0. */
     for (struct ck_assignment *one = scopes->assignments; one != NULL; one = one->next) {
         struct ck_slot *slot = ck_scopes_find(scopes, one->scope, one->word);
         ck_scopes_bind(scopes, slot != NULL ? slot->scope : 0, one->word, one->value, one->path);
