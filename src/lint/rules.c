@@ -198,7 +198,7 @@ static int take_grammars(struct ck_lint_rules *rules, const struct ck_lint_rules
         const struct ck_grammar *grammar = ck_grammar_find(ruleset->grammars.items[i]);
         if (grammar == NULL || rules->by_grammar[grammar->id] != NULL)
             return ck_error_set(error, CHOKE_INVALID, EINVAL,
-                                "rules '%s': unknown grammar '%s', or another file has its rules",
+                                "rules '%s': unknown grammar '%s', or it has rules already",
                                 CK_QUOTE(ruleset->file), CK_QUOTE(ruleset->grammars.items[i]));
         rules->by_grammar[grammar->id] = ruleset;
     }
