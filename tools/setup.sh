@@ -1,11 +1,11 @@
 #!/bin/sh
-# setup.sh build|run|test|bench - install what is missing of what building, showing, testing or measuring needs.
+# setup.sh build|run|test|bench - installs the missing packages for building, the demo, tests or benchmarks.
 #
-# Silent and quick when nothing is missing. On Debian and its kin it installs with apt, as root or through sudo without a
-# password; elsewhere it prints the list. It exits 1 only where something is really missing.
+# Silent and quick if nothing is missing. On Debian and derivatives it installs with apt, as root or by sudo without a
+# password; elsewhere it prints the list. It exits with 1 only if something is still missing.
 set -eu
 
-# One line per need: the Debian package, and how to see it where dpkg does not know of it.
+# One line per need: the Debian package, and a test for a system where dpkg does not have it.
 needs_build='
 meson           command meson
 ninja-build     command ninja
@@ -51,15 +51,15 @@ bandit                command bandit
 pre-commit            command pre-commit
 zsh                   command zsh
 '
-# Tools of the policy that the demonstration goes without where they are missing. Docker is not among them: a daemon is
-# for its owner to install.
+# Tools of the policy that the demo uses if they are there. Docker is not listed: a daemon is for the owner of the machine
+# to install.
 needs_run='
 ripgrep  command rg
 nodejs   command node
 jq       command jq
 strace   command strace
 '
-# What the bench compares the library with; it leaves out what is missing.
+# What the benchmarks compare the library with; a missing one is skipped.
 needs_bench='
 bubblewrap  command bwrap
 firejail    command firejail
@@ -75,14 +75,14 @@ list_needs()
         test) echo "$needs_build$needs_test" ;;
         bench) echo "$needs_build$needs_bench" ;;
         *)
-            echo "setup.sh: unknown set '$set' (build, run, test and bench are known)" >&2
+            echo "setup.sh: unknown set '$set' (known: build, run, test, bench)" >&2
             return 2
             ;;
         esac
     done | sed '/^ *$/d' | sort -u
 }
 
-# Is it there without being a package: from source, from another package system?
+# Is it installed without dpkg: from source, or by another package system?
 present()
 {
     case $1 in
@@ -169,6 +169,6 @@ fi
 {
     echo "setup.sh: these are missing, and this user cannot install them:"
     echo "  apt-get install --no-install-recommends$missing"
-    echo "(Debian's names; other systems have the same things under their own.)"
+    echo "(These are Debian's names; other systems may use different names.)"
 } >&2
 exit 1

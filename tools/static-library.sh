@@ -1,5 +1,5 @@
 #!/bin/sh
-# static-library.sh INPUT OUTPUT - one relocatable object in which only choke_* is global, as an archive.
+# static-library.sh INPUT OUTPUT - makes an archive of one relocatable object in which only choke_* is global.
 set -eu
 input=$1 output=$2
 work=$(mktemp -d)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""One source file creates processes: no other file of src/ may name a call that makes or replaces one (R25)."""
+"""One source file creates processes: no other file in src/ may name a call that creates or replaces one (R25)."""
 import os
 import re
 import sys
@@ -20,11 +20,11 @@ def problems(path, text):
     before = ""
     previous = ""
     for line, token in csource.tokens(text):
-        # A member may be called what it likes; a plain name is a call, or a pointer to one.
+        # A member may have any name. A plain name is a call, or a pointer to the function.
         if CALL.match(token) and previous not in (".", "->"):
-            yield f"{path}:{line}: '{token}' is for {CREATOR} alone"
+            yield f"{path}:{line}: '{token}' may be used only in {CREATOR}"
         if token[0].isdigit() and previous == "(" and before in ("syscall", "ck_raw"):
-            yield f"{path}:{line}: a system call is named, not numbered"
+            yield f"{path}:{line}: name the system call, do not use its number"
         before, previous = previous, token
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""The host's environment is read where this says, and nowhere else; a sandbox's environment is made of it by one filter,
-src/policy/sandbox.c (R14).
+"""The host's environment is read only in the files listed here. One filter, src/policy/sandbox.c, makes the environment
+of a sandbox from it (R14).
 
-The filter is pure and gets the host's variables from the plan. Nobody else can make a struct ck_sandbox: what it holds is
-known to that file alone, and only the plan turns one into an environment. The judge asks the filter about a caller's
-extras, with no host at all.
+The filter is pure and gets the host's variables from the plan. Only that file knows the members of struct ck_sandbox,
+and only the plan makes an environment from one. The judge asks the filter about the caller's extra variables, without
+the variables of the host.
 """
 import os
 import re
@@ -16,7 +16,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 FILTER = "src/policy/sandbox.c"
 PLAN = "src/run/plan.c"
 
-# Which variables a file may ask for by name.
+# The variables that a file may read by name.
 NAMED = {
     PLAN: {"getenv": ["HOME", "LANG", "LC_ALL"]},
     "src/api/toolcache.c": {"secure_getenv": ["XDG_CACHE_HOME", "HOME"]},
@@ -37,12 +37,12 @@ def line_of(text, at):
 
 
 def named(path, text, code):
-    """Variables that are asked for by name: the name must be a literal, and one of those of the file."""
+    """Reads of single variables: the name must be a literal, and in the list of the file."""
     for match in READER.finditer(code):
         literal = re.match(r'\s*\(\s*"([A-Z_]+)"\s*\)', text[match.end():])
         allowed = NAMED.get(path, {}).get(match.group(), [])
         if literal is None or literal.group(1) not in allowed:
-            yield match.start(), f"'{match.group()}' of a variable that this file may not ask for"
+            yield match.start(), f"'{match.group()}' of a variable that this file must not read"
 
 
 def whole(path, text, code):
@@ -50,21 +50,21 @@ def whole(path, text, code):
     places += [match.start() for match in re.finditer(r"/proc/[^\"\s]*environ", COMMENT.sub(
         lambda m: re.sub(r"[^\n]", " ", m.group()), text))]
     for at in places[1 if path == PLAN else 0:]:
-        yield at, f"the whole environment is read; only {PLAN} does, once, for {FILTER}"
+        yield at, f"reads the whole environment; only {PLAN} may, once, for {FILTER}"
 
 
 def sandbox(path, code):
     for match in INSIDE.finditer(code):
         if path != FILTER:
-            yield match.start(), f"what a sandbox holds is known to {FILTER} alone"
+            yield match.start(), f"only {FILTER} may know the members of a sandbox"
     if path in (FILTER, FILTER[:-1] + "h", PLAN):
         return
     for match in MAKE.finditer(code):
         host = match.group(1).split(",")[1:2]
         if path != "src/policy/judge.c" or [word.strip() for word in host] != ["NULL"]:
-            yield match.start(), f"a sandbox is made by {PLAN}"
+            yield match.start(), f"only {PLAN} may make a sandbox"
     for match in BUILD.finditer(code):
-        yield match.start(), f"a sandbox's environment is made by {PLAN}"
+        yield match.start(), f"only {PLAN} may make the environment of a sandbox"
 
 
 def problems(path, text):
@@ -79,7 +79,7 @@ def main():
     found += [f"{path} does not exist" for path in (FILTER, PLAN, *NAMED) if path not in files]
     if FILTER in files and not INSIDE.search(csource.read(ROOT, FILTER)):
         found.append(f"{FILTER} does not define struct ck_sandbox")
-    print("\n".join(found + [f"{len(files)} files, {len(found)} looks at the environment that belong elsewhere"]))
+    print("\n".join(found + [f"{len(files)} files, {len(found)} wrong uses of the environment"]))
     return 1 if found or not files else 0
 
 

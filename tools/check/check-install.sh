@@ -1,5 +1,5 @@
 #!/bin/sh
-# check-install.sh BUILD - install beneath a temporary directory, then build and run the examples with what is there.
+# check-install.sh BUILD - installs into a temporary directory, then builds and runs the examples with it.
 set -eu
 build=$1
 cd "$(dirname "$0")/../.."
@@ -11,7 +11,7 @@ description=$(find "$place/stage" -name chokepoint.pc)
 libraries=$(dirname "$(dirname "$description")")
 prefix=$(dirname "$(find "$place/stage" -path '*/include/chokepoint.h' -printf '%h\n')")
 
-# The file says where it will be, not where it is staged.
+# The pkg-config file names the final prefix, not the staging directory.
 flags()
 {
     PKG_CONFIG_PATH=$(dirname "$description") pkg-config --define-variable=prefix="$prefix" "$@" chokepoint
@@ -19,7 +19,7 @@ flags()
 
 for file in "$prefix/bin/chokepoint" "$libraries/libchokepoint.so"; do
     if readelf -d "$file" | grep -E 'RPATH|RUNPATH'; then
-        echo "'$file' has a search path of its own"
+        echo "'$file' has a run path (RPATH or RUNPATH)"
         exit 1
     fi
 done
@@ -30,7 +30,7 @@ done
 "$prefix/bin/chokepoint" doctor --attack
 [ "$("$prefix/bin/chokepoint" --version)" = "chokepoint $(flags --modversion)" ]
 
-# The examples run git in a repository of their own.
+# The examples run git in this new repository.
 git init --quiet "$place/repository"
 git -C "$place/repository" -c user.name=test -c user.email=test@localhost commit --quiet --allow-empty -m first
 

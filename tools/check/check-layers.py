@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Which layer may include which. Any arrow that is not in ARROWS is an error; ARCHITECTURE has the picture."""
+"""Which layer may include which. An include that is not in ARROWS is an error; ARCHITECTURE has the diagram."""
 import os
 import re
 import sys
@@ -10,19 +10,19 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PUBLIC = "chokepoint.h"
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
 
-# The command and the coordinator are customers: they have the public header, src/base, and what they share.
+# The command and gather are users of the library: they include the public header, src/base, and src/front.
 ARROWS = {
     "cli": {"gather", "front", "base"},
     "gather": {"front", "base"},
-    "front": {"base"},  # text for people, signals, outlets, JSON values: what needs the public header or jansson
+    "front": {"base"},  # text output, signals, JSON values: what needs the public header or jansson
     "api": {"run", "policy", "audit", "ready", "egress", "lint", "jail", "overlay", "sys", "base"},
     "run": {"jail", "policy", "overlay", "sys", "base"},
     "jail": {"sys", "base"},
     "overlay": {"sys", "base"},
     "sys": {"base"},
     "policy": {"base"},
-    "audit": {"sys", "base"},  # the log is a file that must not be anybody else's, and sys/trust tells
-    "ready": {"sys", "base"},  # what a file or a machine looked like is compared and explained there, not looked at
+    "audit": {"sys", "base"},  # sys/trust checks that only the caller can write the log
+    "ready": {"sys", "base"},  # compares and explains the state of files and machine; sys reads it
     "egress": {"base"},
     "lint": {"base"},
     "base": set(),
@@ -33,7 +33,7 @@ def wrong_arrow(path, bracket, target):
     """Why path must not include target, or None. Both are relative to src/."""
     layer = path.split("/")[0] if "/" in path else None
     if layer not in ARROWS:
-        return "is in no known layer"
+        return "the file is not in a known layer"
     if target == PUBLIC:
         return None
     if bracket == "<":
@@ -49,7 +49,7 @@ def wrong_arrow(path, bracket, target):
 
 
 def problems(path, text):
-    # Literals are needed here, so only comments go: a header's name stands in quotes.
+    # Only comments are removed: the name of a header is in quotes, like a literal.
     for match in INCLUDE.finditer(re.sub(r"/\*.*?\*/", lambda m: "\n" * m.group().count("\n"), text, flags=re.DOTALL)):
         reason = wrong_arrow(path, *match.groups())
         if reason is not None:
@@ -57,7 +57,7 @@ def problems(path, text):
 
 
 def customer_problems(path, text):
-    """Examples show what a customer can do."""
+    """Examples use only what is installed."""
     for match in INCLUDE.finditer(text):
         if match.group(1) == '"' or match.group(2).split("/")[0] in ARROWS:
             yield f"{path}: '{match.group(2)}': an example includes <{PUBLIC}> and system headers only"

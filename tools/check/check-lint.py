@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""check-lint.py BUILD - the linter on this repository (R25): nothing goes around the door, and one file is the door.
+"""check-lint.py BUILD - the linter on this repository (R25): it finds nothing, and one file creates processes.
 
-The second is seen by taking its permission away: then all that is found in src/ must be in that file.
+The second is checked without the permission of that file: then all findings in src/ must be in that file.
 """
 import json
 import os
@@ -10,7 +10,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CREATOR = "src/run/create.c"
-FEWEST = 100  # files that must have been looked at, so that a linter which sees none is not believed
+FEWEST = 100  # files that must have been scanned: a linter that scans nothing must not pass
 
 
 def lint(build, *words):
@@ -22,7 +22,7 @@ def lint(build, *words):
 
 
 def counting(document):
-    """Notes are not counted by the linter either."""
+    """Findings except notes, which the linter does not count either."""
     return [one for one in document["findings"] if one["severity"] != "note"]
 
 

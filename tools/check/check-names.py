@@ -2,8 +2,8 @@
 """Checks names: a ck_ function begins with its module, and a struct tag is defined once.
 
 The module of a function is the file that defines it, or its directory. `src/audit/log.c` may define `ck_log_append` and
-`ck_audit_append`; `src/lint/python_scope.c` may also define `ck_python_find`, for its directory holds one such family. So a
-reader finds the file of a function by its name.
+`ck_audit_append`; `src/lint/lang/python_scope.c` may define `ck_python_find`. So a reader finds the file of a function
+by its name.
 """
 import pathlib
 import re

@@ -11,14 +11,14 @@ PLACES = ("include", "src", "tests", "bench", "examples", "tools")
 FILE_LINES = 800
 FUNCTION_LINES = 70
 PARAMETERS = 6
-SNIPPETS = "tests/lint/"  # the corpus of the linter: much of it is broken on purpose
+SNIPPETS = "tests/lint/"  # inputs of the linter: many have syntax errors on purpose
 EXCEPTIONS = {"ck_raw"}  # a system call's number and its six arguments, as the kernel has it
 
 
 def python_functions(text):
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            # pytest hands fixtures over as parameters, so these are not counted.
+            # Fixtures of pytest are parameters, so parameters are not counted here.
             yield csource.Function(node.name, node.lineno, node.end_lineno - node.lineno + 1, 0)
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""check-symbols.py BUILD - what the built files must be: who exports what, what needs what, and how they are hardened."""
+"""check-symbols.py BUILD - checks the built files: exported symbols, undefined symbols, hardening."""
 import glob
 import os
 import re
 import subprocess
 import sys
 
-# Calls that touch the world; the policy layer decides and must not.
+# Calls with effects. The policy layer is pure and must not use them.
 EFFECTS = re.compile(
     r"^(open|openat|fopen|fdopen|read|write|close|stat|lstat|fstat|readlink|realpath|access|opendir|getenv|secure_getenv|"
     r"syscall|socket|connect|kill|fork|vfork|clone|exec\w*|posix_spawnp?|system|popen|time|clock_gettime|getpid|getuid|"
@@ -34,7 +34,7 @@ def foreign(names):
 
 
 def check_exports(build):
-    """Only choke_* leaves either library, and everything the headers declare is there."""
+    """Both libraries export only choke_*, and everything that the headers declare."""
     declared = set()
     for header in glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../include/*.h")):
         with open(header, encoding="utf-8") as stream:
@@ -45,7 +45,7 @@ def check_exports(build):
             yield f"{path} exports {', '.join(foreign(names))}"
         if declared - names:
             yield f"{path} lacks {', '.join(sorted(declared - names))}"
-    # The command links with src/base too, so it would not notice.
+    # The command links with src/base too, so its build would not fail.
     left = sorted(name for name in undefined(f"{build}/src/libchokepoint.a") if name.startswith("ck_"))
     if left:
         yield f"{build}/src/libchokepoint.a needs {', '.join(left)}"
@@ -54,13 +54,13 @@ def check_exports(build):
 
 
 def check_keeper(build):
-    """The keeper stands alone: a static program, no loader, no library, nothing left to resolve."""
+    """The keeper is a static program without loader, library and undefined symbols."""
     path = f"{build}/src/chokepoint-keeper"
     headers = output("readelf", "--wide", "--file-header", "--program-headers", path)
     if "INTERP" in headers or "DYNAMIC" in headers:
         yield f"{path} is linked dynamically"
     if "EXEC (" not in headers:
-        yield f"{path} would have to be relocated, and there is nobody to do it"
+        yield f"{path} needs relocation, and it has no loader"
     if re.search(r"\bRWE\b", headers):
         yield f"{path} has memory that is writable and executable"
     if undefined(path):
@@ -93,7 +93,7 @@ def check_policy_is_pure(build):
     for name in objects:
         effects = sorted(symbol for symbol in undefined(os.path.join(directory, name)) if EFFECTS.match(symbol))
         if effects:
-            yield f"{name} must decide without touching the world, but calls {', '.join(effects)}"
+            yield f"{name} must be pure, but calls {', '.join(effects)}"
     if not objects:
         yield f"no object of the policy layer is in {directory}"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Every text file is finished: no note of unfinished work, no trailing space, no conflict mark, a newline at the end."""
+"""Every text file is finished: no note of unfinished work, trailing space or conflict mark, and a newline at the end."""
 import os
 import re
 import subprocess
@@ -9,12 +9,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # Written so that this file does not find itself.
 NOTES = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
 MARKS = re.compile(r"^(<{7}|>{7})( |$)")
-LEFT_ALONE = ("tests/fuzz/corpus/",)  # bytes as the fuzzer found them
+LEFT_ALONE = ("tests/fuzz/corpus/",)  # arbitrary bytes, from the fuzzer
 SKIPPED_DIRECTORIES = re.compile(r"(^|/)(\.git|build|build-[a-z]+|__pycache__|\.pytest_cache|\.hypothesis)(/|$)")
 
 
 def project_files():
-    """What git knows or would add; without git, everything that no build makes."""
+    """All files that git tracks or would add; without git, all but build output."""
     listed = subprocess.run(
         ["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         capture_output=True, check=False)

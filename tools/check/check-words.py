@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """No old name comes back as an identifier or a file name, and no archaic phrase comes back in text.
 
-ARCHITECTURE's glossary has the words of this project. The tables here have what they replaced, each with the word or the
+ARCHITECTURE's glossary has the words of this project. The tables here have what they replaced, each with the word or
 wording to use instead. An entry must be certainly wrong: a phrase that is good English elsewhere is not listed.
 """
 import bisect

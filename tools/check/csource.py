@@ -1,6 +1,6 @@
-"""What the checks know of C: text without comments and literals, its tokens, its functions.
+"""C source for the checks: text without comments and literals, tokens, functions.
 
-This is no parser. It relies on what the compiler has accepted already, and on there being no macros that hide braces.
+This is not a parser. It relies on the compiler having accepted the file, and on macros that do not hide braces.
 """
 import os
 import re
@@ -40,11 +40,11 @@ def read(root, path):
 
 
 def blank(text):
-    """The same text with every comment and literal made of spaces; lines stay where they were."""
+    """The same text with spaces in place of comments and literals. Line numbers do not change."""
 
     def spaces(match):
         kept = re.sub(r"[^\n]", " ", match.group())
-        # A literal stays an operand: without this, f("x") would look like f().
+        # A literal remains an operand: otherwise f("x") would look like f().
         return '""' + kept[2:] if match.group()[0] in "\"'" and len(kept) >= 2 else kept
 
     return LITERAL.sub(spaces, text)
@@ -56,7 +56,7 @@ def without_directives(blanked):
 
 
 def tokens(text):
-    """(line, token) pairs outside comments and literals; preprocessor lines count, for macros can hide calls."""
+    """(line, token) pairs outside comments and literals. Preprocessor lines count, because macros can hide calls."""
     line = 1
     for number, row in enumerate(blank(text).split("\n"), line):
         for match in TOKEN.finditer(row):
@@ -64,7 +64,7 @@ def tokens(text):
 
 
 def drop_attributes(head):
-    """A declaration's head without __attribute__((...)), whose parentheses would be taken for parameters."""
+    """The head of a declaration without __attribute__((...)): its parentheses would look like parameters."""
     while (at := head.find("__attribute__")) >= 0:
         start = head.index("(", at)
         depth = 0
@@ -88,7 +88,7 @@ def count_parameters(inside):
 
 
 def function_head(head):
-    """(name, number of parameters) where the text before a brace is a function's, else None."""
+    """(name, number of parameters) if the text before a brace is the head of a function, else None."""
     head = drop_attributes(head).strip()
     if not head.endswith(")") or re.match(r"(typedef|extern\s+\"\")\b", head):
         return None
@@ -104,7 +104,7 @@ def function_head(head):
 
 
 def functions(text):
-    """Every function that text defines, with its length from the first line of its head to its closing brace."""
+    """All functions in text, with their length from the first line of the head to the closing brace."""
     code = without_directives(blank(text))
     found = []
     depth = 0

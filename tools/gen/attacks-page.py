@@ -51,7 +51,7 @@ def attack(path):
         head = ast.get_docstring(ast.parse(stream.read())) or ""
     found = HEAD.match(head)
     if not found:
-        sys.exit(f"{os.path.relpath(path, TOP)}: its first lines do not name promise, attacker and what is expected")
+        sys.exit(f"{os.path.relpath(path, TOP)}: its first lines do not name promise, attacker and expectation")
     return tuple(flat(part) for part in found.groups())
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Write a file's bytes as a C array: embed.py SYMBOL INPUT OUTPUT gives SYMBOL_text and SYMBOL_length."""
+"""Writes the bytes of a file as a C array: embed.py SYMBOL INPUT OUTPUT makes SYMBOL_text and SYMBOL_length."""
 import sys
 
 symbol, source, target = sys.argv[1:]

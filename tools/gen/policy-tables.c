@@ -1,8 +1,9 @@
 /*
- * policy-tables.c - policy-tables FILE > tables.c: a policy as the loader makes it, written down as C.
+ * policy-tables.c - policy-tables FILE > tables.c: writes a loaded policy as C tables.
  *
- * Runs when the library is built, so that the embedded policy is checked by the real loader then, and costs nothing to
- * load later. A unit test compares the tables with what the loader makes of the embedded text.
+ * It runs when the library is built. So the real loader checks the embedded policy then, and loading
+ * it costs nothing at run time. A unit test compares the tables with what the loader makes of the
+ * embedded text.
  */
 #include "policy/load.h"
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static unsigned numbered; /* arrays so far; each has its number in its name */
+static unsigned numbered; /* arrays written so far; each is named by its number */
 
 /* ---- pieces ------------------------------------------------------------------------------ */
 
@@ -170,7 +171,7 @@ static unsigned write_exact(const struct ck_args *args)
     return numbered;
 }
 
-/* 0 where there are none. */
+/* The number of the array, 0 if there are none. */
 static unsigned write_args(const struct ck_args *args)
 {
     if (args == NULL)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""probe-pages.py [--check] - what each page of docs/probes says of a probe's calls, from policy/probes.yaml.
+"""probe-pages.py [--check] - the section about calls in each page of docs/probes, from policy/probes.yaml.
 
-It stands between "<!-- calls -->" and "<!-- end -->". Without --check it is written anew; with it, every difference is an
-error, and so is a probe that has no page, or a page that has no probe.
+The section is between "<!-- calls -->" and "<!-- end -->". Without --check it is rewritten. With --check a difference is
+an error, and so is a probe without a page, or a page without a probe.
 """
 import argparse
 import os
@@ -21,7 +21,7 @@ WIDTH = 116
 
 
 def rows(argv):
-    """The words as a shell would read them, some to a line."""
+    """The arguments quoted for a shell, broken into lines."""
     row = ""
     for word in (shlex.quote(str(word)) for word in argv):
         if row and len(row) + len(word) >= WIDTH:
@@ -52,7 +52,7 @@ def when(probe):
 
 
 def unless(probe):
-    """Where it is skipped because its tool would wait for a file."""
+    """When it is skipped because its tool would block on a file."""
     globs = probe.get("opens")
     if globs == []:
         return []
@@ -72,7 +72,7 @@ def block(probe):
 
 
 def rewritten(page, probe):
-    """The page as it is, and with the block of now: None where there is no page, or no place in it for the block."""
+    """The page now, and the page with the new block; None if there is no page, or no place in it for the block."""
     try:
         with open(page, encoding="utf-8") as stream:
             text = stream.read()
@@ -94,14 +94,14 @@ def main():
         page = os.path.join(PAGES, probe["name"] + ".md")
         before, after = rewritten(page, probe)
         if after is None:
-            problems.append(f"{page}: is not there, or has no place for the calls of '{probe['name']}'")
+            problems.append(f"{page}: is missing, or has no place for the calls of '{probe['name']}'")
         elif before != after and options.check:
-            problems.append(f"{page}: is not in step with policy/probes.yaml; run tools/gen/probe-pages.py")
+            problems.append(f"{page}: differs from policy/probes.yaml; run tools/gen/probe-pages.py")
         elif before != after:
             with open(page, "w", encoding="utf-8") as stream:
                 stream.write(after)
     known = {probe["name"] + ".md" for probe in probes}
-    problems += [f"{name}: is about no probe" for name in sorted(set(os.listdir(PAGES)) - known)]
+    problems += [f"{name}: there is no such probe" for name in sorted(set(os.listdir(PAGES)) - known)]
     print("\n".join(problems + [f"{len(probes)} probes, {len(problems)} problems"]), file=sys.stderr)
     return 1 if problems else 0
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Write policy/runs-later.txt as a table in C: later-rules.py INPUT OUTPUT. A line that is not of its form is an error."""
+"""Writes policy/runs-later.txt as a table in C: runs-later-rules.py INPUT OUTPUT. A malformed line is an error."""
 import sys
 
 KINDS = ("UNDER", "NAME", "BEGINS", "ENDS")  # in the order of enum ck_runs_later_kind
@@ -30,9 +30,9 @@ def rules(source):
             raise SystemExit(f"line {number}: not 'PATTERN | reason | source': {line}")
         kind, directories, text = parse(fields[0])
         if set(directories + text) & set('*"\\|') or (not directories and "/" in text) or directories.startswith("/"):
-            raise SystemExit(f"line {number}: no such pattern: {fields[0]}")
+            raise SystemExit(f"line {number}: invalid pattern: {fields[0]}")
         if fields[0].lower() in seen:
-            raise SystemExit(f"line {number}: {fields[0]} is here twice")
+            raise SystemExit(f"line {number}: {fields[0]} is listed twice")
         seen.add(fields[0].lower())
         yield KINDS.index(kind), text.lower(), directories, text, fields[1], fields[2]
 

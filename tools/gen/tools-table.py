@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""tools-table.py COMMAND [--check] - the tables of docs/tools.md, from what COMMAND says of its default policy.
+"""tools-table.py COMMAND [--check] - the tables of docs/tools.md, from what COMMAND prints of its default policy.
 
-A table stands between "<!-- table: NAME -->" and "<!-- end -->". Without --check they are written anew; with it, every
-difference is an error, and so is a tool that has no table or a table that has no tool.
+A table is between "<!-- table: NAME -->" and "<!-- end -->". Without --check the tables are rewritten. With --check a
+difference is an error, and so is a tool without a table or a table without a tool.
 """
 import argparse
 import json
@@ -16,12 +16,12 @@ TABLE = re.compile(r"(<!-- table: ([^ ]+) -->\n)(.*?)(<!-- end -->\n)", re.DOTAL
 
 
 def code(words):
-    """Words as code in the cell of a table."""
+    """Arguments as code in a table cell."""
     return " ".join("`" + word.replace("|", "\\|") + "`" for word in words)
 
 
 def by_name(options):
-    """-x beside --x is for the tool's manual; here the letters come after the words."""
+    """Long options first, then single letters."""
     return sorted(options, key=lambda option: (not option.startswith("--"), option.lstrip("-").lower(), option))
 
 
@@ -43,7 +43,7 @@ def rule_rows(name, rules):
 
 
 def executes(names):
-    """An empty list does not have the tool itself."""
+    """With an empty list not even the tool itself may be executed."""
     return ", ".join(["itself", *(f"`{name}`" for name in names)]) if names else "nothing"
 
 

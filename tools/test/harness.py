@@ -1,4 +1,4 @@
-"""How suites run: commands with a time limit and a log, builds, and counting what test programs report."""
+"""Runs commands with a time limit and a log, makes builds, and counts what test programs report."""
 import dataclasses
 import json
 import os
@@ -41,7 +41,7 @@ class Finished:
 
 
 class Processes:
-    """What runs now, so that an interrupt ends it: each command is a session of its own."""
+    """The running commands, so that an interrupt can end them. Each command has its own session."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -95,7 +95,7 @@ def run(command, timeout=300, env=None, cwd=ROOT):
 
 
 def check(*command, **keywords):
-    """One check: it passes when the command does."""
+    """One check: it passes if the command exits with 0."""
     finished = run(list(command), **keywords)
     words = " ".join(command)
     log = f"$ {words if len(words) < 500 else words[:500] + ' ...'}\n{finished.output}"
@@ -117,7 +117,7 @@ def read_json(path):
 
 
 def expected_programs():
-    """Targets that the files in tests/ ask for."""
+    """The names of the targets that the files in tests/ need."""
     names = set()
     for directory, pattern in (("unit", r"test_.*\.c$"), ("fuzz", r"fuzz_.*\.c$"), ("helpers/victims", r".*\.c$"),
                                ("helpers/hosts", r".*\.c$")):
@@ -126,7 +126,7 @@ def expected_programs():
 
 
 def configure(directory, compiler, options):
-    """Makes directory a build directory with these options, or says why not."""
+    """Configures a build directory with these options."""
     env = {"CC": compiler, "CFLAGS": "", "LDFLAGS": ""}
     settings = [f"-D{name}={value}" for name, value in options.items()]
     if not os.path.exists(os.path.join(ROOT, directory, "build.ninja")):
@@ -143,7 +143,7 @@ def configure(directory, compiler, options):
 
 
 def build(directory, compiler, options, targets):
-    """Configures and builds; one check in all."""
+    """Configures and builds. The result counts as one check."""
     outcome = configure(directory, compiler, options)
     if not outcome.failed:
         outcome.add(check("ninja", "-C", directory, *targets, timeout=600))
@@ -152,7 +152,7 @@ def build(directory, compiler, options, targets):
 
 
 def count_tap(finished):
-    """What a cmocka program reported. It must have reported as many tests as it planned, and ended as it reported."""
+    """The results of a cmocka program. The number of tests must match its plan, and its status must match the results."""
     ok = len(re.findall(r"^ok \d+(?!.*# SKIP)", finished.output, re.MULTILINE))
     skipped = len(re.findall(r"^ok \d+.*# SKIP", finished.output, re.MULTILINE))
     bad = len(re.findall(r"^not ok \d+", finished.output, re.MULTILINE))
@@ -163,7 +163,7 @@ def count_tap(finished):
 
 
 def pytest(paths, env, timeout=1200, extra=(), report=None):
-    """Runs pytest and counts from its XML report, which is named after the only path unless the caller names it."""
+    """Runs pytest and counts the results in its XML report. The report is named after the first path by default."""
     report = os.path.join(env["CHOKE_BUILD"], f"pytest-{report or os.path.basename(paths[0])}.xml")
     if os.path.exists(report):
         os.unlink(report)

@@ -1,8 +1,7 @@
 #!/usr/bin/python3
 """run-tests.py [SUITE...] - run all suites, or these and the builds they need. "full": with the long variants of the tests.
 
-Suites run side by side, those that take long first; then, one after another, what holds the library to a time. The last
-line is "N passed, N failed".
+Suites run in parallel, long ones first. Suites that measure time run afterwards, one at a time. The last line is "N passed, N failed".
 """
 import argparse
 import concurrent.futures
@@ -20,7 +19,7 @@ import users  # noqa: E402
 
 FULL = "full"
 LOG_LINES = 200
-USERS = 16  # more than there are test processes at once
+USERS = 16  # more than the number of parallel test processes
 
 
 def arguments():
@@ -44,7 +43,7 @@ def arguments():
 
 
 def select(names):
-    """The suites named, and what they need; in the order in which they are run, in which no suite is ahead of its needs."""
+    """The named suites and those they need, in the order of their runs: each comes after what it needs."""
     unknown = set(names) - set(suites.ALL)
     if unknown:
         sys.exit(f"run-tests.py: unknown suite '{sorted(unknown)[0]}' (--list names them)")
@@ -80,7 +79,7 @@ def execute(suite, done, options):
 
 
 def run_phase(phase, workers, done, options):
-    """What a suite needs was handed in before it, so that whoever waits for it waits for something that runs."""
+    """Suites are submitted after those they need, so a suite never waits for one that has no thread yet."""
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         for suite in phase:
             done[suite.name] = pool.submit(execute, suite, done, options)
@@ -100,7 +99,7 @@ def run_all(chosen, options):
 
 
 def shortened(log):
-    """The end of a log; the whole of it is in build/test-logs."""
+    """The end of a log; build/test-logs has all of it."""
     lines = log.splitlines()
     return "\n".join(lines[-LOG_LINES:] if len(lines) > LOG_LINES else lines)
 

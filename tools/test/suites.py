@@ -1,4 +1,4 @@
-"""The suites of run-tests.py, run in this order as far as none is early or alone. A docstring is its line in --list."""
+"""The suites of run-tests.py. They run in this order, except early and lone ones. --list shows the docstrings."""
 import concurrent.futures
 import dataclasses
 import glob
@@ -33,8 +33,8 @@ ALL = {}
 
 
 def suite(name, *needs, alone=False, early=False):
-    """Puts a function into the table. alone: it is about time, and nothing else runs meanwhile. early: it takes long, or
-    something long needs it, so it comes before others."""
+    """Adds a function to the table. alone: it measures time, so nothing else runs meanwhile. early: it takes long, or
+    something long needs it, so it runs before others."""
     def enter(function):
         ALL[name] = Suite(name, function, needs, alone, early)
         return function
@@ -50,26 +50,26 @@ def in_parallel(function, items):
 
 
 def as_one(outcome):
-    """Many commands, one check."""
+    """Counts many commands as one check."""
     outcome.passed, outcome.failed = (0, 1) if outcome.failed or not outcome.passed else (1, 0)
     return outcome
 
 
 def beneath(directory, pattern):
-    """Paths in a directory whose names match, sorted; none where it does not exist."""
+    """Sorted paths of the files in a directory with a matching name; empty if the directory does not exist."""
     place = os.path.join(ROOT, directory)
     names = sorted(os.listdir(place)) if os.path.isdir(place) else []
     return [os.path.join(directory, name) for name in names if re.fullmatch(pattern, name)]
 
 
 def fixed_addresses():
-    """The sanitizers of older compilers do not survive every random layout; containers may forbid to switch it off."""
+    """Sanitizers of older compilers crash with some random address layouts. A container may not allow setarch -R."""
     return ["setarch", "-R"] if run(["setarch", "-R", "true"]).status == 0 else []
 
 
 # ---- builds ----
 
-SANITIZED = {"optimization": "1"}  # half the time to compile, and the sanitizers see more of what was written
+SANITIZED = {"optimization": "1"}  # compiles in half the time, and less code is optimized away
 
 
 @suite("build-gcc", early=True)
@@ -91,7 +91,7 @@ def build_tsan(_):
     return build("build-tsan", "gcc", {"werror": "true", **SANITIZED, "b_sanitize": "thread"}, ["chokepoint", "hosts"])
 
 
-# ---- what can be seen without running anything ----
+# ---- static checks ----
 
 def c_files():
     places = ("include", "src", "tests", "bench", "examples")
@@ -107,14 +107,14 @@ def formatting(_):
 
 @suite("tidy", early=True)
 def tidy(options):
-    """clang-tidy finds nothing; it needs the compiler's command lines, build-clang/, and nothing that is built"""
+    """clang-tidy finds nothing; needs a configured build-clang/, but no build"""
     configured = harness.configure("build-clang", "clang", {})
     if configured.failed:
         return configured
     depth = [f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang",
                                                 f"max-nodes={options.analyzer_nodes}")]
     tidy_cache = TidyCache("build-clang", depth)
-    # What a build made is not written by anybody; of the tests the compilers' warnings are enough.
+    # Not for generated files. For the tests the warnings of the compilers are enough.
     files = sorted(path for path in tidy_cache.commands if not path.startswith(("build", "tests")))
 
     def one(path):
@@ -181,7 +181,7 @@ def documents(_):
 
 @suite("checks")
 def checks(_):
-    """the checks find what they are there to find"""
+    """tests of the checks themselves"""
     with tempfile.TemporaryDirectory() as place:
         return pytest(["tools/test"], {"CHOKE_BUILD": place})
 
@@ -237,11 +237,11 @@ def policy(_):
 
 @suite("lint", "build-gcc")
 def lint(_):
-    """the linter on this repository: one file creates processes, and nothing else goes around the door"""
+    """the linter on this repository: one file creates processes, and there are no other findings"""
     return check(PYTHON, "tools/check/check-lint.py", "build")
 
 
-# ---- what runs the library ----
+# ---- tests that run the library ----
 
 def units(directory, prefix=(), env=None):
     def one(path):
@@ -256,33 +256,33 @@ def units(directory, prefix=(), env=None):
     return in_parallel(one, beneath("tests/unit", r"test_.*\.c"))
 
 
-# What is about other people's tools and the policy's lists.
+# Tests of external tools and of the lists of the policy.
 ABOUT_TOOLS = ("test_default_*.py", "test_git*.py", "test_grammar_*.py", "test_gtfobins_*.py", "test_hostile_npmrc.py",
                "test_hostile_s*.py", "test_policy_diff_properties.py", "test_policy_schema.py")
-# Attacks from within a jail: the attacker's programs are not sanitized, and the library does the same for each of them.
+# Attacks from inside a jail: the programs are not sanitized, and the library does the same for each of them.
 ABOUT_JAILS = ("test_egress_around.py", "test_jail_*.py", "test_overlay_*.py", "test_sandbox_npm.py",
                "test_swapped_binary.py")
-# Attacks by a tool on the machine, or on who watches it: limits of the kernel, and the keeper, which is never sanitized; and
-# a machine without /proc, which a sanitizer reads.
+# Attacks by a tool on the machine or on the keeper: they test limits of the kernel, and the keeper, which is never
+# sanitized. And a machine without /proc, which a sanitizer reads.
 ABOUT_KERNEL = ("test_cpu_hog.py", "test_disk_filling.py", "test_execs_*.py", "test_ten_thousand_runs.py", "test_kill*.py",
                 "test_memory_bomb.py", "test_no_proc.py", "test_process_hog.py", "test_scratch_owner.py", "test_set*id.py",
                 "test_swapped_cwd.py")
-# Other people's tools in jails: the library does nothing for them that it does not do for the victims. And strace around the
-# command, under which no leaks can be searched for.
+# External tools in jails: the library does nothing for them that it does not do for the victims. And the command under
+# strace, where LeakSanitizer cannot work.
 ABOUT_OTHERS = ("test_jailed_tools.py", "test_new_user.py", "test_readme.py", "test_system_calls.py",
                 "test_tools_table.py")
-# The linter runs no tool, so it minds nobody beside it.
+# The linter runs no tool, so its tests can run beside any other.
 ABOUT_LINT = ("test_lint*.py",)
-# Of those about the linter, what it reads; the rest is about its forms, its hook and other linters.
+# Tests of what the linter reads; the others are about output formats, its hook and other linters.
 ABOUT_SOURCES = ("test_lint_corpus.py", "test_lint_hostile_*.py", "test_lint_endless_names.py",
                  "test_lint_links_out.py", "test_lint_planted_config.py")
-# What has suites of its own.
+# Tests that have their own suites.
 ABOUT_REST = ABOUT_TOOLS + ABOUT_JAILS + ABOUT_LINT
-# Of those about tools, what reads many arguments: worth it under the sanitizers too.
+# Tests of tools that read many arguments: useful under the sanitizers too.
 ABOUT_ARGUMENTS = ("test_grammar_properties.py", "test_gtfobins_*.py")
 
 
-# Which tests run beside which: tests/conftest.py says of which kind each is.
+# Which tests may run in parallel: tests/conftest.py sets the kind of each.
 UNTIMED, TIMED, ALONE = "not timed and not alone", "timed", "alone"
 
 
@@ -292,7 +292,7 @@ def processes(count):
 
 def behaviour(directory, places, kind, env=None, extra=(), left_out=ABOUT_REST):
     others = [f"--ignore-glob=*/{name}" for name in left_out]
-    # Some tests wait more than they work; those that are timed do nothing else.
+    # Untimed tests often wait, so one more process than cores. Timed tests only wait.
     beside = {UNTIMED: processes(harness.JOBS + 1), TIMED: processes(3 * harness.JOBS), ALONE: []}[kind]
     return pytest([f"tests/{place}" for place in places], {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})},
                   report=f"{'-'.join(places)}-{kind.replace(' ', '-')}", extra=["-m", kind, *beside, *others, *extra])
@@ -319,7 +319,7 @@ def asan_tools(_):
 
 @suite("linter", "build-gcc")
 def linter(_):
-    """the linter: its corpora, its forms, and hostile repositories"""
+    """the linter: its corpora, its output formats, and hostile repositories"""
     return about(ABOUT_LINT, "build", "linter")
 
 
@@ -349,7 +349,7 @@ def adversarial(_):
 
 @suite("timed", "build-gcc", alone=True)
 def timed(_):
-    """end to end and attacks, as far as they are held to a time"""
+    """end-to-end tests and attacks that measure time"""
     outcome = Outcome()
     for kind in (TIMED, ALONE):
         outcome.add(behaviour("build", ("integration", "adversarial"), kind, left_out=()))
@@ -358,7 +358,7 @@ def timed(_):
 
 @suite("jails", "build-gcc", early=True)
 def jails(_):
-    """attacks from within a jail, and on what it is made of"""
+    """attacks from inside a jail, and on its parts"""
     return about(ABOUT_JAILS, "build", "jails")
 
 
@@ -382,7 +382,7 @@ def asan_adversarial(_):
 
 @suite("asan-timed", "build-asan", alone=True)
 def asan_timed(_):
-    """timeouts under ASan and UBSan; not bombs, with which only the keeper deals, and that is never sanitized"""
+    """timeouts under ASan and UBSan; not bombs: only the keeper handles them, and it is never sanitized"""
     return behaviour("build-asan", ("integration", "adversarial"), TIMED, SANITIZER_OPTIONS,
                      left_out=ABOUT_TOOLS + ABOUT_JAILS)
 
@@ -409,7 +409,7 @@ def corpus(_):
 
 @suite("fuzz", "build-asan")
 def fuzz(options):
-    """libFuzzer with both sanitizers: the corpora, and from them on, some seconds each"""
+    """libFuzzer with both sanitizers: the corpora, then some seconds of fuzzing for each target"""
     def one(name):
         with tempfile.TemporaryDirectory() as fresh:
             found = f"build-asan/found/{name}" if options.keep_inputs else fresh
@@ -423,11 +423,11 @@ def fuzz(options):
 
 @suite("install", "build-gcc")
 def install(_):
-    """an installed library serves the examples, shared and static"""
+    """the examples build and run with an installed library, shared and static"""
     return check("tools/check/check-install.sh", "build")
 
 
 @suite("demo", "build-gcc")
 def demo(_):
-    """make run shows what it says it shows"""
+    """the demo of make run succeeds"""
     return check("tools/demo.sh", "build/chokepoint")

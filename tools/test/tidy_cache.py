@@ -1,9 +1,8 @@
-"""What clang-tidy is run with, and which files it has already found nothing in.
+"""Remembers in which files clang-tidy has found nothing, so that unchanged files are not checked again.
 
-A file that is compiled for several programs is looked at once, as the library has it: the flags differ, the code does
-not. Nor is a file looked at again that is as it was. It is known by all that clang-tidy would see of it: what the
-preprocessor makes of it, comments included (NOLINT), its compile command, the configuration and the version of
-clang-tidy.
+A file that is compiled for several programs is checked once, with the flags of the library: only the flags differ. The key
+of a file covers all that clang-tidy sees: the preprocessed text with comments (NOLINT), the compile command, the
+configuration and the version of clang-tidy.
 """
 import hashlib
 import json
@@ -14,12 +13,12 @@ from harness import ROOT, read_json, run
 
 
 def is_library(command):
-    """It includes banned.h, as all of src/ does that is not for a keeper."""
+    """The library includes banned.h; the keeper, which has no libc, does not."""
     return "banned.h" in command["command"]
 
 
 def without_output(words):
-    """The words of a compile command that say what is compiled, and not where to."""
+    """The arguments of a compile command without the output files."""
     kept, dropped = [], 0
     for word in words:
         if dropped:
@@ -32,10 +31,10 @@ def without_output(words):
 
 
 class TidyCache:
-    """Kept in a directory of the build directory, with a compile database that has each file once."""
+    """In a subdirectory of the build directory, with a compile database that has each file once."""
 
     def __init__(self, build, arguments=()):
-        """arguments: what clang-tidy is given beyond its configuration."""
+        """arguments: options of clang-tidy besides its configuration."""
         self.place = os.path.join(ROOT, build, "tidied")
         os.makedirs(self.place, exist_ok=True)
         commands = sorted(read_json(os.path.join(ROOT, build, "compile_commands.json")), key=is_library)
@@ -46,7 +45,7 @@ class TidyCache:
             self.common = "\0".join([run(["clang-tidy", "--version"]).output, stream.read(), *arguments])
 
     def key(self, path):
-        """None where the file cannot be preprocessed: clang-tidy will say why."""
+        """None if the file cannot be preprocessed: clang-tidy will report the reason."""
         command = self.commands[path]
         finished = run([*without_output(shlex.split(command["command"])), "-E", "-CC"], cwd=command["directory"])
         text = "\0".join([self.common, command["command"], finished.output])
