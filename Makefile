@@ -24,7 +24,7 @@ $(BUILD)/build.ninja: | setup
 build: setup $(BUILD)/build.ninja ## build the library and the command, build/chokepoint
 	$(MESON) compile -C $(BUILD)
 
-run: build ## look at this very repository with every tool that can be had
+run: build ## look at this very repository with every tool that is available
 	@tools/setup.sh run || echo "run: goes on, and says what is missing"
 	@tools/demo.sh $(BUILD)/chokepoint
 

@@ -15,7 +15,7 @@ static inline void ck_hex_encode(char *dst, const unsigned char *bytes, size_t l
     *dst = '\0';
 }
 
-/* What the digit stands for, in either case; -1 where it is none. */
+/* The value of a hexadecimal digit, in either case; -1 if it is not a digit. */
 static inline int ck_hex_value(char digit)
 {
     if (digit >= '0' && digit <= '9')

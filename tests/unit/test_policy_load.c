@@ -138,7 +138,7 @@ static const struct refused refusals[] = {
      "'bin/sh' in 'execs' in tool 'rg' is neither a program's name nor a plain absolute path"},
     {"repeated_helper_is_refused", HEAD TOOL "    execs: [sh, sh]\n", 8, 17,
      "'sh' is listed twice in 'execs' in tool 'rg'"},
-    {"everybody_is_no_destination", HEAD TOOL "    egress: ['*']\n", 8, 14, "'*' in 'egress' in tool 'rg' is no"},
+    {"everybody_is_no_destination", HEAD TOOL "    egress: ['*']\n", 8, 14, "'*' in 'egress' in tool 'rg' is "},
     {"top_level_domain_is_no_destination", HEAD TOOL "    egress: ['*.com']\n", 8, 14, "'*.com' in 'egress'"},
     {"star_in_the_middle_is_no_destination", HEAD TOOL "    egress: ['a.*.com']\n", 8, 14, "'a.*.com' in 'egress'"},
     {"destination_in_upper_case_is_refused", HEAD TOOL "    egress: [Example.org]\n", 8, 14,

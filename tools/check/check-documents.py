@@ -18,7 +18,7 @@ TOP = ("src", "include", "tests", "tools", "docs", "policy", "lint", "bench", "e
 PATH = re.compile(r"(?<![\w./~$}-])(?:\.\./)?([a-z_]+(?:/[\w*.-]+)+/?|[a-z_*]+\.[ch])(?![\w/])")
 PLACEHOLDER = re.compile(r"(?<![A-Za-z])[A-Z]{2,}(?![A-Za-z])")
 FUNCTION = re.compile(r"\bck_\w+\b")
-# Files that a user writes; a repository of the user's own has them.
+# Files that a user writes; a user's repository has them.
 LEFT_ALONE = {"tools/policy-gate.sh"}
 
 

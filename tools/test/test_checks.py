@@ -25,6 +25,7 @@ environment = load("check-environment")
 text = load("check-text")
 requirements = load("check-requirements")
 documents = load("check-documents")
+vocabulary = load("check-words")
 
 
 # ---- csource ----
@@ -283,3 +284,59 @@ def test_a_name_that_exists_or_is_an_example_passes(documented, words):
 
 def test_bare_file_names_count_in_architecture_only(documented):
     assert documented("a.c\n", "README.md") == []
+
+
+# ---- check-words ----
+
+@pytest.mark.parametrize("path, source", [
+    ("src/run/a.c", "struct ck_cage {\n    int fd;\n};\n"),
+    ("src/run/a.c", "static int hear(int fd);\n"),
+    ("src/run/a.c", "int r = plan->told;\n"),
+    ("src/run/a.c", "#define CK_ROADS 4\n"),
+    ("src/run/a.c", "/* Fills plan->wrap, see ck_land_pack. */\n"),
+    ("src/run/course.c", "int a;\n"),
+    ("src/cli/door.h", "int a;\n"),
+    ("tests/support/a.py", "class TownBox:\n    pass\n"),
+    ("tests/meson.build", "comet = executable('a')\n"),
+    ("tools/a.sh", "echo \"${told}\"\n"),
+    ("docs/a.md", "`ck_gitplace_find` looks for it.\n"),
+])
+def test_an_old_name_is_found(path, source):
+    assert "old name" in "".join(vocabulary.problems(path, source))
+
+
+@pytest.mark.parametrize("path, source", [
+    ("src/run/a.c", "ck_landlock_apply(fd); landed(); /* told, and a land of roadmaps */\n"),
+    ("src/run/a.c", "puts(\"door\");\n"),
+    ("src/guard/door.c", "struct ck_cage { int door_fd; };\n"),
+    ("tests/helpers/hosts/a.c", "void *__wrap_malloc(size_t size);\n"),
+    ("tests/a.py", "context.wrap_socket(peer)  # wrap\n"),
+    ("tests/meson.build", "a = executable('b', link_args: '-Wl,--wrap=malloc')\n"),
+    ("tools/a.sh", "# course\necho \"the land\"\n"),
+])
+def test_another_name_passes(path, source):
+    assert not list(vocabulary.problems(path, source))
+
+
+@pytest.mark.parametrize("line", [
+    "The jail is not to be had.", "a method that is none", "/* So many at most. */", "the caller is told of each",
+    "is told.", "a slash stands behind it", "with a NUL behind it", "The tool lets go of it.", "of the repository's own",
+    "error(\"'%s' is no name\")", "takes on Landlock", "there is no chance to be found",
+    "/* What is not to\n * be trusted. */", "    \"it is \"\n    \"told by\"", "# so\n# many of them",
+])
+def test_an_archaic_phrase_is_found(line):
+    found = list(vocabulary.problems("docs/a.md", f"\n{line}\n"))
+    assert [problem.split(":")[1] for problem in found] == ["2"]
+
+
+@pytest.mark.parametrize("line", [
+    "NULL where there is none.", "assert found is None", "it is none of these", "git is told to redact", "is told not to",
+    "so many that the table is full", "every so many rounds", "the rule behind it", "there is no name",
+    "it takes on average", "It is not\n\nto be changed.", "hundreds of one's own", "files of its own",
+])
+def test_plain_text_passes(line):
+    assert not list(vocabulary.problems("docs/a.md", f"{line}\n"))
+
+
+def test_every_phrase_has_a_better_wording():
+    assert all(better and vocabulary.re.compile(phrase) for phrase, better in vocabulary.PHRASES)
