@@ -34,7 +34,7 @@ static struct choke_context *context_of(const struct worker *worker, struct side
     (void)snprintf(path, sizeof(path), "%s/../audit-%s.jsonl", worker->root, side->name);
     const struct choke_options options = {
         .policy_path = worker->policy_path, .audit_path = side->audit ? path : NULL, .audit_sync = side->sync};
-    if (side->context == NULL && choke_context_new(&options, &side->context, &error) < 0) {
+    if (!side->context && choke_context_new(&options, &side->context, &error) < 0) {
         fail("choke_context_new", error.message);
     }
     return side->context;
@@ -96,7 +96,7 @@ void command_audited_together(struct worker *worker, const char *const *args)
         if (choke_wait(context, -1, &error) < 0) {
             fail("choke_wait", error.message);
         }
-        for (struct choke_job *job = choke_next(context); job != NULL; job = choke_next(context)) {
+        for (struct choke_job *job = choke_next(context); job; job = choke_next(context)) {
             check(choke_job_result(job), &tally);
             choke_job_free(job);
         }

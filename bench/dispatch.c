@@ -54,16 +54,16 @@ static struct took copy_slice(const char *directory)
     static char piece[PIECE_BYTES];
     char path[PATH_MAX];
     int from = memfd_create("slice", MFD_CLOEXEC);
-    for (size_t done = 0; done < SLICE_BYTES; done += sizeof piece) {
-        if (write(from, piece, sizeof piece) != (ssize_t)sizeof piece) {
+    for (size_t done = 0; done < SLICE_BYTES; done += sizeof(piece)) {
+        if (write(from, piece, sizeof(piece)) != (ssize_t)sizeof(piece)) {
             fail_errno("memfd", errno);
         }
     }
-    (void)snprintf(path, sizeof path, "%.4000s/slice", directory);
+    (void)snprintf(path, sizeof(path), "%.4000s/slice", directory);
     struct took started = clocks();
     int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    for (off_t done = 0; done < (off_t)SLICE_BYTES; done += (off_t)sizeof piece) {
-        if (pread(from, piece, sizeof piece, done) < 0 || pwrite(to, piece, sizeof piece, done) < 0) {
+    for (off_t done = 0; done < (off_t)SLICE_BYTES; done += (off_t)sizeof(piece)) {
+        if (pread(from, piece, sizeof(piece), done) < 0 || pwrite(to, piece, sizeof(piece), done) < 0) {
             fail_errno("copy", errno);
         }
     }
@@ -78,7 +78,7 @@ static struct took longest_dispatch(struct worker *worker, uint64_t *ret_count)
 {
     struct took longest = {0};
     struct choke_job *job;
-    while ((job = choke_next(worker->context)) == NULL) {
+    while (!(job = choke_next(worker->context))) {
         struct pollfd poller = {.fd = choke_fd(worker->context), .events = POLLIN};
         if (poll(&poller, 1, -1) < 0) {
             fail_errno("poll", errno);
@@ -108,7 +108,7 @@ void command_dispatch(struct worker *worker, const char *const *args)
     struct choke_error error = {0};
     char place[PATH_MAX];
     uint64_t dispatches = 0;
-    (void)snprintf(place, sizeof place, "%s.kept", worker->root);
+    (void)snprintf(place, sizeof(place), "%s.kept", worker->root);
     if (mkdir(place, 0700) < 0) {
         fail_errno("mkdir", errno);
     }

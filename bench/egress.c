@@ -41,11 +41,11 @@ struct lab {
 
 static char block[BLOCK];
 
-static int must(int result, const char *what)
+static int must(int r, const char *what)
 {
-    if (result < 0)
+    if (r < 0)
         fail(what, strerror(errno));
-    return result;
+    return r;
 }
 
 /* ---- sockets ----------------------------------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ static int must(int result, const char *what)
 static int listen_somewhere(uint16_t *ret_port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
+    socklen_t size = sizeof(address);
     int fd = must(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
     must(bind(fd, (struct sockaddr *)&address, size), "bind");
     must(listen(fd, 4096), "listen");
@@ -68,7 +68,7 @@ static int dial(uint16_t port)
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = must(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
     must(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int)), "TCP_NODELAY");
-    must(connect(fd, (struct sockaddr *)&address, sizeof address), "connect");
+    must(connect(fd, (struct sockaddr *)&address, sizeof(address)), "connect");
     return fd;
 }
 
@@ -96,15 +96,15 @@ static size_t read_head(int fd)
 {
     size_t length = 0;
     for (;;) {
-        ssize_t n = recv(fd, block + length, sizeof block - 1 - length, 0);
+        ssize_t n = recv(fd, block + length, sizeof(block) - 1 - length, 0);
         if (n <= 0)
             fail("head", n == 0 ? "the connection ended" : strerror(errno));
         length += (size_t)n;
         block[length] = '\0';
         const char *end = strstr(block, "\r\n\r\n");
-        if (end != NULL && strstr(block, " 200 ") == NULL)
+        if (end && !strstr(block, " 200 "))
             fail("answer", block);
-        if (end != NULL)
+        if (end)
             return length - (size_t)(end + 4 - block);
     }
 }
@@ -115,10 +115,10 @@ static bool serve_bytes(int fd, uint64_t bytes)
 {
     char head[HEAD_SIZE];
     int length =
-        snprintf(head, sizeof head, "HTTP/1.1 200 OK\r\nContent-Length: %llu\r\n\r\n", (unsigned long long)bytes);
+        snprintf(head, sizeof(head), "HTTP/1.1 200 OK\r\nContent-Length: %llu\r\n\r\n", (unsigned long long)bytes);
     bool well = write_all(fd, head, (size_t)length);
     for (uint64_t left = bytes; well && left > 0;) {
-        size_t some = left < sizeof block ? (size_t)left : sizeof block;
+        size_t some = left < sizeof(block) ? (size_t)left : sizeof(block);
         well = write_all(fd, block, some);
         left -= some;
     }
@@ -129,7 +129,7 @@ static bool serve_bytes(int fd, uint64_t bytes)
 static bool serve_some(int fd)
 {
     char request[HEAD_SIZE];
-    ssize_t n = recv(fd, request, sizeof request - 1, 0);
+    ssize_t n = recv(fd, request, sizeof(request) - 1, 0);
     if (n <= 0)
         return false;
     request[n] = '\0';
@@ -204,7 +204,7 @@ static int dial_tunnel(const struct lab *lab)
 {
     char request[HEAD_SIZE];
     int fd = dial(lab->gate_port);
-    int length = snprintf(request, sizeof request, "CONNECT 127.0.0.1:%u HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n",
+    int length = snprintf(request, sizeof(request), "CONNECT 127.0.0.1:%u HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n",
                           lab->host_port, lab->host_port);
     must_write(fd, request, (size_t)length);
     if (read_head(fd) != 0)
@@ -219,9 +219,9 @@ static int ask(const struct lab *lab, const char *way, uint64_t bytes)
     char origin[64] = "";
     bool http = strcmp(way, "http") == 0;
     if (http)
-        (void)snprintf(origin, sizeof origin, "http://127.0.0.1:%u", lab->host_port);
+        (void)snprintf(origin, sizeof(origin), "http://127.0.0.1:%u", lab->host_port);
     int fd = strcmp(way, "connect") == 0 ? dial_tunnel(lab) : dial(http ? lab->gate_port : lab->host_port);
-    int length = snprintf(request, sizeof request, "GET %s/%llu HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n", origin,
+    int length = snprintf(request, sizeof(request), "GET %s/%llu HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n", origin,
                           (unsigned long long)bytes, lab->host_port);
     must_write(fd, request, (size_t)length);
     return fd;
@@ -232,7 +232,7 @@ static void command_transfer(const struct lab *lab, const char *way, uint64_t mi
     uint64_t begin = now_ns();
     int fd = ask(lab, way, mib * MIB);
     for (uint64_t got = read_head(fd); got < mib * MIB;) {
-        ssize_t n = recv(fd, block, sizeof block, 0);
+        ssize_t n = recv(fd, block, sizeof(block), 0);
         if (n <= 0)
             fail("transfer", "the connection ended early");
         got += (uint64_t)n;
@@ -280,16 +280,16 @@ static void obey(const struct lab *lab, char *line)
 {
     char *args[3] = {line, NULL, NULL};
     for (int i = 1; i < 3; i++) {
-        char *space = args[i - 1] != NULL ? strchr(args[i - 1], ' ') : NULL;
-        if (space != NULL)
+        char *space = args[i - 1] ? strchr(args[i - 1], ' ') : NULL;
+        if (space)
             *space++ = '\0';
         args[i] = space;
     }
-    if (strcmp(args[0], "transfer") == 0 && args[2] != NULL)
+    if (strcmp(args[0], "transfer") == 0 && args[2])
         command_transfer(lab, args[1], strtoull(args[2], NULL, 10));
-    else if (strcmp(args[0], "first") == 0 && args[2] != NULL)
+    else if (strcmp(args[0], "first") == 0 && args[2])
         command_first(lab, args[1], strtoull(args[2], NULL, 10));
-    else if (strcmp(args[0], "tunnels") == 0 && args[1] != NULL)
+    else if (strcmp(args[0], "tunnels") == 0 && args[1])
         command_tunnels(lab, strtoull(args[1], NULL, 10));
     else
         fail("unknown command", args[0]);
@@ -307,7 +307,7 @@ int main(void)
     lab.gate_port = start(be_proxy);
     reply(0, 0);
     (void)fflush(stdout);
-    while (fgets(line, sizeof line, stdin) != NULL) {
+    while (fgets(line, sizeof(line), stdin)) {
         line[strcspn(line, "\n")] = '\0';
         obey(&lab, line);
         (void)fflush(stdout);

@@ -30,7 +30,7 @@ static void run_once(struct worker *worker, const struct subject *subject, struc
 {
     struct choke_result *result = NULL;
     struct choke_error error = {0};
-    if (subject->decision != NULL) {
+    if (subject->decision) {
         peer_reap(peer_command(subject->path, subject->args, subject->decision->env), tally);
         return;
     }
@@ -55,7 +55,7 @@ static void put(struct subject *subject, size_t *count, const char *word)
 static const char *program(const char *variable)
 {
     const char *path = getenv(variable);
-    if (path == NULL) {
+    if (!path) {
         fail("not set", variable);
     }
     return path;

@@ -54,7 +54,7 @@ static void judge(const struct ck_policy *policy, const char *const *argv)
 
 static void command_judge(const struct ck_policy *policy, const char *name, uint64_t calls)
 {
-    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
         if (strcmp(requests[i].name, name) != 0)
             continue;
         uint64_t start = now_ns();
@@ -70,7 +70,7 @@ static char *read_file(const char *path, size_t *ret_length)
 {
     char *text = malloc(CK_POLICY_MAX_BYTES);
     FILE *file = fopen(path, "re");
-    if (text == NULL || file == NULL)
+    if (!text || !file)
         fail(path, strerror(errno));
     *ret_length = fread(text, 1, CK_POLICY_MAX_BYTES, file);
     (void)fclose(file);
@@ -100,13 +100,13 @@ int main(void)
     char line[4096];
     printf("{\"ready\": true}\n");
     (void)fflush(stdout);
-    while (fgets(line, sizeof line, stdin)) {
+    while (fgets(line, sizeof(line), stdin)) {
         char *rest = NULL;
         const char *command = strtok_r(line, " \n", &rest);
         const char *what = strtok_r(NULL, " \n", &rest);
         const char *count = strtok_r(NULL, " \n", &rest);
-        if (count == NULL)
-            fail("words are missing", command != NULL ? command : "(empty line)");
+        if (!count)
+            fail("words are missing", command ? command : "(empty line)");
         if (strcmp(command, "judge") == 0)
             command_judge(policy, what, strtoull(count, NULL, 10));
         else if (strcmp(command, "load") == 0)

@@ -35,10 +35,10 @@ struct library {
 
 static void add_file(struct library *library, const char *path, size_t length)
 {
-    library->texts = reallocarray(library->texts, library->count + 1, sizeof *library->texts);
+    library->texts = reallocarray(library->texts, library->count + 1, sizeof(*library->texts));
     struct text text = {malloc(length + 1), length};
     FILE *in = fopen(path, "rb");
-    if (library->texts == NULL || text.bytes == NULL || in == NULL)
+    if (!library->texts || !text.bytes || !in)
         fail(path, "cannot be kept");
     if (fread(text.bytes, 1, length, in) != length)
         fail(path, "cannot be read");
@@ -52,11 +52,11 @@ static void read_library(struct library *library)
 {
     char *const top[] = {strdup(library->directory), NULL};
     FTS *walk = fts_open(top, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-    if (top[0] == NULL || walk == NULL)
+    if (!top[0] || !walk)
         fail(library->directory, strerror(errno));
-    for (FTSENT *entry = fts_read(walk); entry != NULL; entry = fts_read(walk)) {
+    for (FTSENT *entry = fts_read(walk); entry; entry = fts_read(walk)) {
         const char *dot = strrchr(entry->fts_name, '.');
-        if (entry->fts_info == FTS_F && dot != NULL && strcmp(dot, ".py") == 0)
+        if (entry->fts_info == FTS_F && dot && strcmp(dot, ".py") == 0)
             add_file(library, entry->fts_path, (size_t)entry->fts_statp->st_size);
     }
     (void)fts_close(walk);
@@ -108,11 +108,11 @@ int main(int argc, char **argv)
     struct library library = {.directory = argc == 2 ? argv[1] : NULL};
     char line[256], command[16];
     unsigned long times;
-    if (library.directory == NULL)
+    if (!library.directory)
         fail("usage", "bench-lint DIRECTORY");
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     printf("{}\n");
-    while (fgets(line, sizeof line, stdin) != NULL) {
+    while (fgets(line, sizeof(line), stdin)) {
         if (sscanf(line, "%15s %lu", command, &times) != 2)
             fail("malformed line", line);
         /* Only when needed: the peak of the linter's memory is measured in a process that has not

@@ -99,12 +99,12 @@ static void command_close(unsigned count)
 static void command_copy(void)
 {
     static char from[CK_PROXY_SLICE_BYTES], to[CK_PROXY_SLICE_BYTES];
-    memset(from, 1, sizeof from);
-    memset(to, 2, sizeof to);
+    memset(from, 1, sizeof(from));
+    memset(to, 2, sizeof(to));
     uint64_t begin = used_ns();
     for (int i = 0; i < COPIES; i++) {
         from[i] = (char)i;
-        memcpy(to, from, sizeof to);
+        memcpy(to, from, sizeof(to));
         __asm__ volatile("" ::"r"(to) : "memory"); /* or the compiler leaves it out */
     }
     reply(COPIES, used_ns() - begin);
@@ -120,9 +120,9 @@ int main(void)
     }
     reply(0, 0);
     (void)fflush(stdout);
-    while (fgets(line, sizeof line, stdin) != NULL) {
+    while (fgets(line, sizeof(line), stdin)) {
         const char *number = strchr(line, ' ');
-        unsigned count = number != NULL ? (unsigned)strtoul(number, NULL, 10) : 0;
+        unsigned count = number ? (unsigned)strtoul(number, NULL, 10) : 0;
         if (strncmp(line, "flood ", 6) == 0 || strncmp(line, "unread ", 7) == 0)
             command_dispatch(count, line[0] == 'f');
         else if (strncmp(line, "close ", 6) == 0)

@@ -43,11 +43,11 @@ static size_t put_record(FILE *out, uint64_t seq, char hash[CK_AUDIT_HASH_HEX + 
 {
     static const char *const kinds[] = {"intent", "outcome"};
     char line[LINE_MAX_BYTES];
-    int covered = snprintf(line, sizeof line,
+    int covered = snprintf(line, sizeof(line),
                            "{\"v\":1,\"log\":\"0123456789abcdef\",\"seq\":%" PRIu64
                            ",\"time\":\"2026-11-15T16:38:18.123456Z\",\"kind\":\"%s\",\"prev\":\"%s\"%s",
                            seq, seq == 0 ? CK_AUDIT_KIND_BEGIN : kinds[seq % 2], hash, bodies[seq % 2]);
-    if (covered < 0 || covered >= (int)sizeof line)
+    if (covered < 0 || covered >= (int)sizeof(line))
         fail("put_record", "a line is too long");
     ck_line_hash(line, (size_t)covered, hash);
     return (size_t)fprintf(out, "%s" CK_AUDIT_CLOSING "%s" CK_AUDIT_END "\n", line, hash);
@@ -58,7 +58,7 @@ static void make_log(const char *path, uint64_t bytes)
     char hash[CK_AUDIT_HASH_HEX + 1] = CK_AUDIT_FIRST_PREV;
     uint64_t made = 0, began = now_ns();
     FILE *out = fopen(path, "we");
-    if (out == NULL)
+    if (!out)
         fail("cannot write", path);
     for (uint64_t seq = 0; made < bytes; seq++)
         made += put_record(out, seq, hash);
@@ -96,11 +96,11 @@ static void hash_log(const char *path)
     size_t size = size_of(path);
     unsigned char *bytes = malloc(size + 1);
     FILE *in = fopen(path, "re");
-    if (bytes == NULL || in == NULL || fread(bytes, 1, size, in) != size)
+    if (!bytes || !in || fread(bytes, 1, size, in) != size)
         fail("cannot read", path);
     (void)fclose(in);
     uint64_t began = now_ns();
-    (void)crypto_generichash(digest, sizeof digest, bytes, size, NULL, 0);
+    (void)crypto_generichash(digest, sizeof(digest), bytes, size, NULL, 0);
     uint64_t took = now_ns() - began;
     free(bytes);
     reply(size, took);
@@ -112,7 +112,7 @@ int main(void)
     unsigned long long bytes = 0;
     (void)puts("{}");
     (void)fflush(stdout);
-    while (fgets(line, sizeof line, stdin) != NULL) {
+    while (fgets(line, sizeof(line), stdin)) {
         int args = sscanf(line, "%15s %4095s %llu", verb, path, &bytes);
         if (args == 3 && strcmp(verb, "make") == 0)
             make_log(path, bytes);

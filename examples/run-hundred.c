@@ -23,7 +23,7 @@ static void take_finished(struct choke_context *context, struct tally *tally)
 {
     struct choke_job *job;
 
-    while ((job = choke_next(context)) != NULL) {
+    while ((job = choke_next(context))) {
         const struct choke_result *result = choke_job_result(job);
 
         if (result->outcome == CHOKE_EXITED && result->exit_code == 0) {

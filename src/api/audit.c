@@ -27,8 +27,8 @@ static const char *absolute(struct ck_arena *arena, const char *path)
     char here[PATH_MAX];
     if (path[0] == '/')
         return ck_arena_strdup(arena, path);
-    return getcwd(here, sizeof here) != NULL ? ck_arena_printf(arena, "%s/%s", strcmp(here, "/") == 0 ? "" : here, path)
-                                             : NULL;
+    return getcwd(here, sizeof(here)) ? ck_arena_printf(arena, "%s/%s", strcmp(here, "/") == 0 ? "" : here, path)
+                                      : NULL;
 }
 
 int ck_audit_init(struct choke_context *context, const struct choke_options *options, struct choke_error *error)
@@ -36,18 +36,17 @@ int ck_audit_init(struct choke_context *context, const struct choke_options *opt
     struct ck_audit *audit = &context->audit;
     audit->directory.fd = -1;
     audit->log.fd = -1;
-    if (options->audit_path == NULL)
+    if (!options->audit_path)
         return 0;
     if (options->audit_path[0] == '\0' || options->audit_sync > CHOKE_AUDIT_SYNC_NONE)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "an audit log needs a path and a valid audit_sync");
     audit->sync = options->audit_sync;
     audit->max_bytes = options->audit_max_bytes;
     audit->path = absolute(&context->text, options->audit_path);
-    if (audit->path == NULL)
+    if (!audit->path)
         return ck_error_oom(error);
-    int result = ck_log_random_hex(audit->id, CK_AUDIT_LOG_HEX);
-    return result == 0 ? 0
-                       : ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot get random bytes for the audit log");
+    int r = ck_log_random_hex(audit->id, CK_AUDIT_LOG_HEX);
+    return r == 0 ? 0 : ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot get random bytes for the audit log");
 }
 
 void ck_audit_done(struct choke_context *context, bool owner)
@@ -75,9 +74,9 @@ static int open_log(struct choke_context *context, struct choke_error *error)
             audit->policy.path = ck_secret_show(audit->policy_shown, file, ck_secret_kind(file));
         ck_line_hash("", 0, audit->empty_hash);
     }
-    int result = ck_audit_directory_open(&audit->directory, audit->path, &name, error);
-    if (result < 0 || audit->open)
-        return result;
+    int r = ck_audit_directory_open(&audit->directory, audit->path, &name, error);
+    if (r < 0 || audit->open)
+        return r;
     ck_log_init(&audit->log, &ck_audit_real_files, &audit->directory, name);
     audit->log.sync = audit->sync;
     audit->log.max_bytes = audit->max_bytes;
@@ -87,7 +86,7 @@ static int open_log(struct choke_context *context, struct choke_error *error)
 
 bool ck_audit_waits(const struct choke_context *context)
 {
-    return context->audit.path != NULL && context->audit.sync == CHOKE_AUDIT_SYNC_EVERY;
+    return context->audit.path && context->audit.sync == CHOKE_AUDIT_SYNC_EVERY;
 }
 
 /* ---- records ---- */
@@ -106,26 +105,26 @@ static void report_log_events(const struct choke_context *context, struct ck_log
 static int append(struct choke_context *context, uint64_t *ret_seq, struct choke_error *error)
 {
     struct ck_audit *audit = &context->audit;
-    int result = ck_log_append(&audit->log, &audit->record, ret_seq, error);
+    int r = ck_log_append(&audit->log, &audit->record, ret_seq, error);
     report_log_events(context, &audit->log);
-    return result;
+    return r;
 }
 
 static int record_call(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan, bool refused,
                        struct choke_error *error)
 {
     uint64_t seq;
-    int result = open_log(job->context, error);
-    if (result < 0)
-        return result;
+    int r = open_log(job->context, error);
+    if (r < 0)
+        return r;
     if (ck_audit_write_call(job, request, plan, refused ? CK_AUDIT_KIND_REFUSED : CK_AUDIT_KIND_INTENT) < 0)
         return ck_error_oom(error);
     if (refused)
         ck_audit_write_end(job);
-    result = append(job->context, &seq, error);
-    if (result == 0 && !refused)
+    r = append(job->context, &seq, error);
+    if (r == 0 && !refused)
         job->intent = seq;
-    return result;
+    return r;
 }
 
 /* The message of the log, and what it means for the call. */
@@ -154,14 +153,14 @@ int ck_audit_intent(struct choke_job *job, const struct choke_request *request, 
 {
     struct choke_error cause;
     struct choke_context *context = job->context;
-    if (context->audit.path == NULL)
+    if (!context->audit.path)
         return 0;
-    int result = open_log(context, &cause);
-    if (result == 0 && check_place(context, plan, error) < 0)
+    int r = open_log(context, &cause);
+    if (r == 0 && check_place(context, plan, error) < 0)
         return -EPERM;
-    if (result == 0)
-        result = record_call(job, request, plan, false, &cause);
-    if (result < 0) {
+    if (r == 0)
+        r = record_call(job, request, plan, false, &cause);
+    if (r < 0) {
         job->result->unrecorded = true;
         return fail_unrecorded(context, &cause, error);
     }
@@ -179,7 +178,7 @@ void ck_audit_unrecorded(struct choke_job *job, const struct choke_error *error)
 void ck_audit_refused(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan)
 {
     struct choke_error error = {0};
-    if (job->context->audit.path != NULL && record_call(job, request, plan, true, &error) < 0)
+    if (job->context->audit.path && record_call(job, request, plan, true, &error) < 0)
         ck_audit_unrecorded(job, &error);
 }
 
@@ -188,8 +187,8 @@ static void record_after_intent(struct choke_job *job, int written)
 {
     struct choke_error error;
     uint64_t seq;
-    int result = written < 0 ? ck_error_oom(&error) : append(job->context, &seq, &error);
-    if (result < 0)
+    int r = written < 0 ? ck_error_oom(&error) : append(job->context, &seq, &error);
+    if (r < 0)
         ck_audit_unrecorded(job, &error);
 }
 
@@ -208,6 +207,6 @@ void ck_audit_egress(struct choke_job *job, const struct ck_gate_event *event)
 int ck_audit_sync(struct choke_context *context, struct choke_error *error)
 {
     struct choke_error cause = {0};
-    int result = context->audit.open ? ck_log_sync(&context->audit.log, &cause) : 0;
-    return result < 0 ? fail_unrecorded(context, &cause, error) : 0;
+    int r = context->audit.open ? ck_log_sync(&context->audit.log, &cause) : 0;
+    return r < 0 ? fail_unrecorded(context, &cause, error) : 0;
 }

@@ -53,7 +53,7 @@ const char *choke_damage_name(enum choke_damage damage)
         [CHOKE_DAMAGE_MALFORMED] = "malformed",
     };
     size_t index = (size_t)damage;
-    return index < sizeof names / sizeof *names ? names[index] : "?";
+    return index < sizeof(names) / sizeof(*names) ? names[index] : "?";
 }
 
 /* ---- the report ---- */
@@ -62,7 +62,7 @@ const char *choke_damage_name(enum choke_damage damage)
 static size_t unchecked_heads(const struct log_reading *reading)
 {
     size_t count = 0;
-    for (size_t i = 0; reading->query->public_key == NULL && i < reading->verify.heads_met; i++)
+    for (size_t i = 0; !reading->query->public_key && i < reading->verify.heads_met; i++)
         count += reading->heads.items[i].is_signed;
     return count;
 }
@@ -71,8 +71,8 @@ static void fill_report(const struct log_reading *reading, struct report_box *bo
 {
     const struct ck_verify *verify = &reading->verify;
     struct ck_head head = {.seq = verify->last.seq};
-    memcpy(head.log, verify->last.log, sizeof head.log);
-    memcpy(head.hash, verify->last.hash, sizeof head.hash);
+    memcpy(head.log, verify->last.log, sizeof(head.log));
+    memcpy(head.hash, verify->last.hash, sizeof(head.hash));
     ck_head_format(&head, box->head);
     if (reading->is_stopped) /* the end was not reached, so nothing is known to be missing */
         box->damage = verify->damage;
@@ -80,7 +80,7 @@ static void fill_report(const struct log_reading *reading, struct report_box *bo
         ck_verify_damage(verify, &box->damage);
     bool is_whole = box->damage.kind == CHOKE_DAMAGE_NONE;
     if (box->damage.file[0] == '\0')
-        memcpy(box->damage.file, reading->source.file, sizeof box->damage.file);
+        memcpy(box->damage.file, reading->source.file, sizeof(box->damage.file));
     box->report = (struct choke_audit_report){
         .damage = box->damage.kind,
         .file = box->damage.file,
@@ -115,7 +115,7 @@ static bool report_record(const struct log_reading *reading, const struct ck_lin
         .text = line->text,
         .length = line->length,
     };
-    if (query->on_record == NULL || (!proven && !query->unproven))
+    if (!query->on_record || (!proven && !query->unproven))
         return true;
     return query->on_record(query->data, &record);
 }
@@ -142,14 +142,14 @@ static bool ask_at_end(const struct log_reading *reading)
 static int reach_end(struct log_reading *reading, struct choke_error *error)
 {
     struct ck_line line;
-    if (reading->query->on_end != NULL)
+    if (reading->query->on_end)
         return ask_at_end(reading);
-    int result = ck_audit_source_rest(&reading->source, &line, error);
-    if (result == -EAGAIN)
+    int r = ck_audit_source_rest(&reading->source, &line, error);
+    if (r == -EAGAIN)
         return 1;
-    if (result > 0)
+    if (r > 0)
         (void)take_line(reading, &line);
-    return result < 0 ? result : 0;
+    return r < 0 ? r : 0;
 }
 
 static int read_all(struct log_reading *reading, struct choke_error *error)
@@ -157,15 +157,15 @@ static int read_all(struct log_reading *reading, struct choke_error *error)
     struct ck_line line;
     bool goes_on = true;
     while (goes_on) {
-        int result = ck_audit_source_next(&reading->source, &line, error);
-        if (result == 1) {
+        int r = ck_audit_source_next(&reading->source, &line, error);
+        if (r == 1) {
             goes_on = take_line(reading, &line);
             continue;
         }
-        result = result < 0 ? result : reach_end(reading, error);
-        if (result < 0)
-            return result;
-        goes_on = result > 0;
+        r = r < 0 ? r : reach_end(reading, error);
+        if (r < 0)
+            return r;
+        goes_on = r > 0;
     }
     return 0;
 }
@@ -173,40 +173,40 @@ static int read_all(struct log_reading *reading, struct choke_error *error)
 /* On the heap: its paths would take a good part of a small thread's stack. */
 static int read_log(const struct choke_audit_query *query, struct report_box *box, struct choke_error *error)
 {
-    CK_HEAP struct log_reading *reading = ck_heap_own(malloc(sizeof *reading));
-    if (reading == NULL)
+    CK_HEAP struct log_reading *reading = ck_heap_own(malloc(sizeof(*reading)));
+    if (!reading)
         return ck_error_oom(error);
     *reading = (struct log_reading){.query = query, .source = {.fd = -1}};
-    int result = ck_head_list_parse(query->heads, query->public_key, &reading->heads, error);
-    if (result == 0 && ck_audit_source_init(&reading->source, query->paths) < 0)
-        result = ck_error_oom(error);
-    if (result == 0) {
+    int r = ck_head_list_parse(query->heads, query->public_key, &reading->heads, error);
+    if (r == 0 && ck_audit_source_init(&reading->source, query->paths) < 0)
+        r = ck_error_oom(error);
+    if (r == 0) {
         reading->source.with_rotated = query->rotated;
-        reading->source.is_followed = query->on_end != NULL;
+        reading->source.is_followed = !!query->on_end;
         ck_verify_init(&reading->verify, &reading->heads);
-        result = read_all(reading, error);
+        r = read_all(reading, error);
     }
-    if (result == 0)
+    if (r == 0)
         fill_report(reading, box);
     ck_audit_source_done(&reading->source);
     ck_head_list_done(&reading->heads);
-    return result;
+    return r;
 }
 
 int choke_audit_verify(const struct choke_audit_query *query, struct choke_audit_report **ret_report,
                        struct choke_error *error)
 {
-    if (query == NULL || ret_report == NULL || query->paths == NULL || query->paths[0] == NULL)
+    if (!query || !ret_report || !query->paths || !query->paths[0])
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a file and a pointer for the report are required");
-    struct report_box *box = calloc(1, sizeof *box);
-    if (box == NULL)
+    struct report_box *box = calloc(1, sizeof(*box));
+    if (!box)
         return ck_error_oom(error);
-    int result = read_log(query, box, error);
-    if (result < 0)
+    int r = read_log(query, box, error);
+    if (r < 0)
         free(box);
     else
         *ret_report = &box->report;
-    return result;
+    return r;
 }
 
 void choke_audit_report_free(struct choke_audit_report *report)
@@ -225,25 +225,25 @@ static int fail_no_head(const char *path, int errnum, const char *why, struct ch
 static int find_last(int fd, const char *path, off_t size, struct ck_head *ret_head, struct choke_error *error)
 {
     struct ck_tail tail;
-    int result = -EAGAIN;
-    for (size_t length = CK_AUDIT_LINE_MAX; result == -EAGAIN && length <= 4 * CK_AUDIT_TORN_MAX; length *= 2) {
+    int r = -EAGAIN;
+    for (size_t length = CK_AUDIT_LINE_MAX; r == -EAGAIN && length <= 4 * CK_AUDIT_TORN_MAX; length *= 2) {
         bool is_whole = (off_t)length >= size;
         size_t wanted = is_whole ? (size_t)size : length;
         char *text = malloc(wanted + 1);
-        if (text == NULL)
+        if (!text)
             return ck_error_oom(error);
         long got = ck_fd_read_at(fd, text, wanted, (uint64_t)(size - (off_t)wanted));
-        result = got < 0 ? (int)got : ck_tail_find(text, (size_t)got, is_whole, &tail);
+        r = got < 0 ? (int)got : ck_tail_find(text, (size_t)got, is_whole, &tail);
         free(text);
         if (is_whole)
             break;
     }
-    if (result < 0)
-        return fail_no_head(path, -result,
-                            result == -EBADMSG ? "its last line was edited" : "it does not end with a record", error);
+    if (r < 0)
+        return fail_no_head(path, -r, r == -EBADMSG ? "its last line was edited" : "it does not end with a record",
+                            error);
     *ret_head = (struct ck_head){.seq = tail.last.seq};
-    memcpy(ret_head->log, tail.last.log, sizeof ret_head->log);
-    memcpy(ret_head->hash, tail.last.hash, sizeof ret_head->hash);
+    memcpy(ret_head->log, tail.last.log, sizeof(ret_head->log));
+    memcpy(ret_head->hash, tail.last.hash, sizeof(ret_head->hash));
     return 0;
 }
 
@@ -263,23 +263,23 @@ int choke_audit_head(const char *path, const char *secret_key_path, char ret_hea
 {
     unsigned char seed[CK_SEED_BYTES];
     struct ck_head head;
-    if (path == NULL || ret_head == NULL)
+    if (!path || !ret_head)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a file and a buffer for its head are required");
-    int result = secret_key_path != NULL ? ck_key_read_secret(secret_key_path, seed, error) : 0;
-    if (result == 0)
-        result = read_head(path, &head, error);
-    if (result == 0) {
+    int r = secret_key_path ? ck_key_read_secret(secret_key_path, seed, error) : 0;
+    if (r == 0)
+        r = read_head(path, &head, error);
+    if (r == 0) {
         ck_head_format(&head, ret_head);
-        if (secret_key_path != NULL)
+        if (secret_key_path)
             ck_head_sign(ret_head, seed);
     }
-    sodium_memzero(seed, sizeof seed);
-    return result;
+    sodium_memzero(seed, sizeof(seed));
+    return r;
 }
 
 int choke_audit_keygen(const char *path, char ret_public_key[CHOKE_AUDIT_KEY_MAX], struct choke_error *error)
 {
-    if (path == NULL || path[0] == '\0' || ret_public_key == NULL)
+    if (!path || path[0] == '\0' || !ret_public_key)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a path and a buffer for the public key are required");
     return ck_key_generate(path, ret_public_key, error);
 }

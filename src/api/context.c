@@ -26,7 +26,7 @@ const char *choke_version(void)
 
 int ck_context_check(const struct choke_context *context, struct choke_error *error)
 {
-    if (context == NULL)
+    if (!context)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "no context was given");
     /*
      * A fork shares descriptors and the keeper with its parent: both would read the same reports.
@@ -39,9 +39,9 @@ int ck_context_check(const struct choke_context *context, struct choke_error *er
 
 int ck_context_check_fds(struct choke_context *context, struct choke_error *error)
 {
-    int result = ck_context_check(context, error);
-    if (result < 0)
-        return result;
+    int r = ck_context_check(context, error);
+    if (r < 0)
+        return r;
     context->fds_closed = context->fds_closed || !ck_watch_is_intact(&context->watch);
     return !context->fds_closed ? 0
                                 : ck_error_set(error, CHOKE_INVALID, EBADF,
@@ -66,40 +66,40 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context)
 
 static int load_policy(struct choke_context *context, const char *path, struct choke_error *error)
 {
-    if (path == NULL) {
+    if (!path) {
         context->policy = &ck_policy_default;
         return 0;
     }
     char *text;
     size_t length;
     const struct ck_rulefile file = ck_policyfile(path);
-    int result = ck_rulefile_read(&file, &text, &length, &context->policy_place, error);
-    if (result < 0)
-        return result;
+    int r = ck_rulefile_read(&file, &text, &length, &context->policy_place, error);
+    if (r < 0)
+        return r;
     context->from_file = true;
     /* The digest is of the text that was parsed, not of the file: the file may change meanwhile. */
     ck_digest_bytes(text, length, context->policy_sha256);
-    result = ck_policy_parse(path, text, length, &context->loaded, error);
+    r = ck_policy_parse(path, text, length, &context->loaded, error);
     context->policy = context->loaded;
     free(text);
-    return result;
+    return r;
 }
 
 /* Once for all: choke_tool returns pointers that live as long as the context. */
 static int write_installs(struct choke_context *context)
 {
     const struct ck_policy *policy = context->policy;
-    context->installs = ck_arena_array(&context->text, policy->tools_count + 1u, sizeof *context->installs);
-    for (uint32_t i = 0; context->installs != NULL && i < policy->tools_count; i++)
+    context->installs = ck_arena_array(&context->text, policy->tools_count + 1u, sizeof(*context->installs));
+    for (uint32_t i = 0; context->installs && i < policy->tools_count; i++)
         context->installs[i] = ck_policy_tool_install_command(&context->text, &policy->tools[i]);
-    return context->installs == NULL ? -ENOMEM : 0;
+    return !context->installs ? -ENOMEM : 0;
 }
 
 static int open_context(struct choke_context *context, const struct choke_options *options, struct choke_error *error)
 {
-    int result = load_policy(context, options->policy_path, error);
-    if (result < 0)
-        return result;
+    int r = load_policy(context, options->policy_path, error);
+    if (r < 0)
+        return r;
     if (write_installs(context) < 0 || ck_binary_search_init(&context->search, context->policy->search_path.items,
                                                              context->policy->search_path.count) < 0)
         return ck_error_oom(error);
@@ -109,14 +109,13 @@ static int open_context(struct choke_context *context, const struct choke_option
     context->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (context->null_fd < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '/dev/null': %s", strerror(errno));
-    result = ck_watch_init(&context->watch, ck_job_ended, context);
+    r = ck_watch_init(&context->watch, ck_job_ended, context);
     context->watch.on_gate = ck_egress_open;
-    if (result == 0)
+    if (r == 0)
         /* every start checks again */
         (void)ck_caller_inspect(&context->watch.launcher.caller_proc, &context->caller);
-    if (result < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot create an event descriptor: %s",
-                            strerror(-result));
+    if (r < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot create an event descriptor: %s", strerror(-r));
     return 0;
 }
 
@@ -126,7 +125,7 @@ static void close_context(struct choke_context *context)
         ck_trust_done(&context->policy_place);
     ck_execs_done(&context->execs);
     ck_native_images_done(&context->native_images);
-    while (context->bwrap_state != NULL) {
+    while (context->bwrap_state) {
         struct ck_bwrap_state *bwrap_state = context->bwrap_state;
         context->bwrap_state = bwrap_state->next;
         ck_bwrap_state_done(bwrap_state);
@@ -144,15 +143,15 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
                       struct choke_error *error)
 {
     static const struct choke_options standard;
-    if (ret_context == NULL)
+    if (!ret_context)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a pointer for the context is required");
-    if (options == NULL)
+    if (!options)
         options = &standard;
-    struct choke_context *context = calloc(1, sizeof *context);
-    if (context == NULL)
+    struct choke_context *context = calloc(1, sizeof(*context));
+    if (!context)
         return ck_error_oom(error);
-    context->bwrap_state = calloc(1, sizeof *context->bwrap_state);
-    if (context->bwrap_state == NULL) {
+    context->bwrap_state = calloc(1, sizeof(*context->bwrap_state));
+    if (!context->bwrap_state) {
         free(context);
         return ck_error_oom(error);
     }
@@ -165,22 +164,22 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
     context->watch = (struct ck_watch){.epoll_fd = -1, .timer_fd = -1, .anchor_fd = -1};
     context->on_event = options->on_event;
     context->event_data = options->event_data;
-    int result = ck_audit_init(context, options, error);
-    if (result == 0)
-        result = open_context(context, options, error);
-    if (result < 0) {
+    int r = ck_audit_init(context, options, error);
+    if (r == 0)
+        r = open_context(context, options, error);
+    if (r < 0) {
         close_context(context);
-        return result;
+        return r;
     }
     *ret_context = context;
     return 0;
 }
 
-int ck_context_plan_failed(int result, struct choke_error *error)
+int ck_context_plan_failed(int r, struct choke_error *error)
 {
-    if (result == 0 || result == -ENOMEM)
+    if (r == 0 || r == -ENOMEM)
         return ck_error_oom(error);
-    return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "the run cannot be prepared: %s", ck_error_text(-result));
+    return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "the run cannot be prepared: %s", ck_error_text(-r));
 }
 
 /*
@@ -197,9 +196,9 @@ static void end_all(struct choke_context *context)
     while (choke_running(context) > 0 && ck_clock_now_ns() < deadline_ns)
         if (ck_context_round(context, 50) < 0)
             break;
-    while (watch->running != NULL)
+    while (watch->running)
         ck_watch_abandon(watch, watch->running);
-    while (context->audit.waiting != NULL || context->audit.ended != NULL)
+    while (context->audit.waiting || context->audit.ended)
         ck_job_sync_waiting(context);
 }
 
@@ -211,10 +210,9 @@ static void end_all(struct choke_context *context)
 static void forget_places(struct choke_context *context)
 {
     context->owner = 0;
-    for (struct choke_job *job = context->jobs; job != NULL; job = job->next)
+    for (struct choke_job *job = context->jobs; job; job = job->next)
         job->run.scratch = (struct ck_scratch){.fd = -1};
-    for (struct ck_bwrap_state *bwrap_state = context->bwrap_state; bwrap_state != NULL;
-         bwrap_state = bwrap_state->next)
+    for (struct ck_bwrap_state *bwrap_state = context->bwrap_state; bwrap_state; bwrap_state = bwrap_state->next)
         bwrap_state->scratch_pool.leftover = false;
 }
 
@@ -224,7 +222,7 @@ static void forget_places(struct choke_context *context)
  */
 void choke_context_free(struct choke_context *context)
 {
-    if (context == NULL)
+    if (!context)
         return;
     bool fds_closed = ck_context_check(context, NULL) == 0 && ck_context_check_fds(context, NULL) == -EBADF;
     bool owner = context->owner == getpid() && !fds_closed;
@@ -262,38 +260,38 @@ size_t choke_running(const struct choke_context *context)
  */
 int ck_context_round(struct choke_context *context, int timeout_ms)
 {
-    int result = ck_watch_wait(&context->watch, timeout_ms);
+    int r = ck_watch_wait(&context->watch, timeout_ms);
     ck_slices_run(context);
     ck_job_sync_waiting(context);
     ck_job_free_garbage(context);
-    return result;
+    return r;
 }
 
 static int one_round(struct choke_context *context, int timeout_ms, struct choke_error *error)
 {
-    int result = ck_context_round(context, timeout_ms);
-    if (result < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot wait for events: %s", strerror(-result));
+    int r = ck_context_round(context, timeout_ms);
+    if (r < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot wait for events: %s", strerror(-r));
     return context->done_count > INT_MAX ? INT_MAX : (int)context->done_count;
 }
 
 int choke_dispatch(struct choke_context *context, struct choke_error *error)
 {
-    int result = ck_context_check_fds(context, error);
-    return result < 0 ? result : one_round(context, 0, error);
+    int r = ck_context_check_fds(context, error);
+    return r < 0 ? r : one_round(context, 0, error);
 }
 
 int choke_wait(struct choke_context *context, int timeout_ms, struct choke_error *error)
 {
-    int result = ck_context_check_fds(context, error);
-    if (result < 0)
-        return result;
+    int r = ck_context_check_fds(context, error);
+    if (r < 0)
+        return r;
     uint64_t deadline = ck_clock_now_ns() + (uint64_t)(timeout_ms < 0 ? 0 : timeout_ms) * CK_NS_PER_MS;
     /* A round may end without a finished job: a timer, output, a slice. So it waits again. */
     for (int left = timeout_ms;;) {
-        result = one_round(context, context->done_count > 0 ? 0 : left, error);
-        if (result != 0 || (timeout_ms < 0 && choke_running(context) == 0))
-            return result;
+        r = one_round(context, context->done_count > 0 ? 0 : left, error);
+        if (r != 0 || (timeout_ms < 0 && choke_running(context) == 0))
+            return r;
         uint64_t now = ck_clock_now_ns();
         if (timeout_ms >= 0 && now >= deadline)
             return 0;

@@ -124,7 +124,7 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context);
  * Fills *error for a failed ck_plan_make. result: what that returned, or 0 if memory ran out
  * afterwards. Negative.
  */
-int ck_context_plan_failed(int result, struct choke_error *error);
+int ck_context_plan_failed(int r, struct choke_error *error);
 
 /* ---- context_renew.c ---- */
 

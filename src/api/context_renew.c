@@ -22,8 +22,8 @@
 
 static int renew_bwrap_state(struct choke_context *context)
 {
-    struct ck_bwrap_state *bwrap_state = calloc(1, sizeof *bwrap_state);
-    if (bwrap_state == NULL)
+    struct ck_bwrap_state *bwrap_state = calloc(1, sizeof(*bwrap_state));
+    if (!bwrap_state)
         return -ENOMEM;
     ck_bwrap_state_init(bwrap_state);
     bwrap_state->next = context->bwrap_state;
@@ -72,30 +72,30 @@ static int renew_authority(struct choke_context *context, const struct ck_caller
     context->caller = (struct ck_caller){0};
     if (renew_bwrap_state(context) < 0 || renew_files(context) < 0)
         return ck_error_oom(error);
-    int result = renew_null(context, error);
-    if (result == 0)
+    int r = renew_null(context, error);
+    if (r == 0)
         context->caller = *now;
-    return result;
+    return r;
 }
 
 int ck_context_renew(struct choke_context *context, struct choke_error *error)
 {
     struct ck_caller now;
-    int result = ck_context_check_fds(context, error);
-    if (result < 0)
-        return result;
-    result = ck_caller_inspect(&context->watch.launcher.caller_proc, &now);
-    if (result < 0) {
-        (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot read in /proc who the calling thread is: %s",
-                           strerror(-result));
+    int r = ck_context_check_fds(context, error);
+    if (r < 0)
+        return r;
+    r = ck_caller_inspect(&context->watch.launcher.caller_proc, &now);
+    if (r < 0) {
+        (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot read in /proc who the calling thread is: %s",
+                           strerror(-r));
         ck_error_add_hint(error);
-        return result;
+        return r;
     }
     /* A jail that was proven from outside a Landlock domain is not proven from inside. */
     bool hidden = ck_retire_is_unreachable(&context->watch.launcher, &now);
     if (!ck_caller_same_authority(&now, &context->caller) || hidden)
-        result = renew_authority(context, &now, error);
-    if (result < 0)
-        return result;
+        r = renew_authority(context, &now, error);
+    if (r < 0)
+        return r;
     return ck_watch_renew(&context->watch, &now, hidden) < 0 ? ck_error_oom(error) : 0;
 }

@@ -46,7 +46,7 @@ static int read_moved_records(struct history *history, struct ck_arena *arena)
 {
     const char *directory = history->after->policy->adr_dir;
     const char *own = history->before->policy->adr_dir;
-    if (history->before->file == NULL || directory == NULL || (own != NULL && strcmp(own, directory) == 0))
+    if (!history->before->file || !directory || (own && strcmp(own, directory) == 0))
         return 0;
     if (ck_decision_records_read(arena, history->before->file, directory, &history->there) < 0)
         return -ENOMEM;
@@ -78,11 +78,11 @@ static const char *why_unreadable(const struct history *history)
 {
     const struct choke_policy *before = history->before;
     const struct choke_policy *after = history->after;
-    if (before->file == NULL || after->file == NULL)
+    if (!before->file || !after->file)
         return "the records of an embedded policy cannot be looked up";
     if (before->records.errnum != 0 || history->there.errnum != 0)
         return "the old policy's records cannot be read";
-    if (after->policy->adr_dir == NULL)
+    if (!after->policy->adr_dir)
         return "the new policy names no adr_dir";
     return after->records.errnum != 0 ? "the new policy's records cannot be read" : NULL;
 }
@@ -91,14 +91,14 @@ static const char *why_uncovered(const struct history *history, const struct cho
                                  struct ck_arena *arena)
 {
     const char *unreadable = why_unreadable(history);
-    if (unreadable != NULL)
+    if (unreadable)
         return unreadable;
-    if (change->adr == NULL)
+    if (!change->adr)
         return any_amended(history) ? NULL : "no new or amended ADR";
     if (is_amended(history, change->adr))
         return NULL;
     const char *why = ck_arena_printf(arena, "no new or amended ADR: %s", change->adr);
-    return why != NULL ? why : "no new or amended ADR";
+    return why ? why : "no new or amended ADR";
 }
 
 static void count(struct choke_diff *diff, const struct choke_change *change)
@@ -123,7 +123,7 @@ static int compare(struct diff_box *box, struct choke_policy *before, struct cho
     for (size_t i = 0; i < box->diff.count; i++) {
         if (changes[i].kind == CHOKE_CHANGE_WIDENS)
             changes[i].reason = why_uncovered(&history, &changes[i], &box->arena);
-        changes[i].covered = changes[i].reason == NULL;
+        changes[i].covered = !changes[i].reason;
         count(&box->diff, &changes[i]);
     }
     return 0;
@@ -132,16 +132,16 @@ static int compare(struct diff_box *box, struct choke_policy *before, struct cho
 int choke_policy_diff(struct choke_policy *old_policy, struct choke_policy *new_policy, struct choke_diff **ret_diff,
                       struct choke_error *error)
 {
-    if (old_policy == NULL || new_policy == NULL || ret_diff == NULL)
+    if (!old_policy || !new_policy || !ret_diff)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "two policies and a pointer for the difference are required");
-    const struct choke_policy *bad = old_policy->policy == NULL ? old_policy : new_policy;
-    if (bad->policy == NULL) {
-        if (error != NULL)
+    const struct choke_policy *bad = !old_policy->policy ? old_policy : new_policy;
+    if (!bad->policy) {
+        if (error)
             *error = bad->fault;
         return -EINVAL;
     }
-    struct diff_box *box = calloc(1, sizeof *box);
-    if (box == NULL)
+    struct diff_box *box = calloc(1, sizeof(*box));
+    if (!box)
         return ck_error_oom(error);
     int r = compare(box, old_policy, new_policy, error);
     if (r < 0)
@@ -153,7 +153,7 @@ int choke_policy_diff(struct choke_policy *old_policy, struct choke_policy *new_
 
 void choke_diff_free(struct choke_diff *diff)
 {
-    if (diff == NULL)
+    if (!diff)
         return;
     struct diff_box *box = (struct diff_box *)diff;
     ck_arena_done(&box->arena);

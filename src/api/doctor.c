@@ -31,7 +31,7 @@ struct doctor_box {
  */
 static bool may_be_cached(const struct ck_readiness_tool *tool)
 {
-    bool good = strcmp(tool->state, CK_READINESS_READY) == 0 && tool->files_count > 0 && tool->sha256 != NULL;
+    bool good = strcmp(tool->state, CK_READINESS_READY) == 0 && tool->files_count > 0 && tool->sha256;
     for (size_t i = 0; good && i < tool->files_count; i++)
         good = ck_version_settled(&tool->files[i]);
     return good;
@@ -41,7 +41,7 @@ static bool may_be_cached(const struct ck_readiness_tool *tool)
 static const struct ck_cache_policy *find_cached(const struct ck_readiness *readiness, const struct ck_cache *old)
 {
     static const struct ck_cache_policy nothing = {0};
-    for (size_t i = 0; readiness->only != NULL && i < old->count; i++)
+    for (size_t i = 0; readiness->only && i < old->count; i++)
         if (strcmp(old->policies[i].sha256, readiness->policy_sha256) == 0)
             return &old->policies[i];
     return &nothing;
@@ -52,8 +52,8 @@ static char *format_cache(struct ck_readiness *readiness, const struct ck_cache 
 {
     struct ck_cache_policy fresh = {.sha256 = readiness->policy_sha256};
     const struct ck_cache_policy *before = find_cached(readiness, old);
-    fresh.tools = ck_arena_array(&readiness->arena, readiness->count + before->count + 1, sizeof *fresh.tools);
-    if (fresh.tools == NULL)
+    fresh.tools = ck_arena_array(&readiness->arena, readiness->count + before->count + 1, sizeof(*fresh.tools));
+    if (!fresh.tools)
         return NULL;
     for (size_t i = 0; i < before->count; i++)
         if (!ck_readiness_wants(readiness, before->tools[i].name))
@@ -68,7 +68,7 @@ static char *format_cache(struct ck_readiness *readiness, const struct ck_cache 
                                         .version = tool->version,
                                         .sha256 = tool->sha256,
                                         .files_count = tool->files_count};
-        memcpy(entry->files, tool->files, sizeof entry->files);
+        memcpy(entry->files, tool->files, sizeof(entry->files));
     }
     return ck_cache_format(old, &fresh);
 }
@@ -87,12 +87,10 @@ static void save_cache(struct ck_toolcache *toolcache, struct ck_readiness *read
     if (toolcache->fd < 0 || !needs_save(readiness))
         return;
     char *text = format_cache(readiness, &toolcache->cache);
-    int result =
-        text == NULL ? -ENOMEM : ck_atomic_file_write(toolcache->fd, CK_TOOLCACHE_NAME, 0600, text, strlen(text));
+    int r = !text ? -ENOMEM : ck_atomic_file_write(toolcache->fd, CK_TOOLCACHE_NAME, 0600, text, strlen(text));
     free(text);
-    if (result < 0 && toolcache->error.message[0] == '\0')
-        (void)ck_error_set(&toolcache->error, CHOKE_NONE, -result, "cannot write '%s': %s", CK_TOOLCACHE_NAME,
-                           strerror(-result));
+    if (r < 0 && toolcache->error.message[0] == '\0')
+        (void)ck_error_set(&toolcache->error, CHOKE_NONE, -r, "cannot write '%s': %s", CK_TOOLCACHE_NAME, strerror(-r));
 }
 
 /* ---- the layers ---- */
@@ -123,7 +121,7 @@ static void try_controllers(struct ck_layer_trial *trials)
         enum ck_layer layer;
         const char *name;
     } controllers[] = {{CK_LAYER_MEMORY, "memory"}, {CK_LAYER_PIDS, "pids"}, {CK_LAYER_CPU, "cpu"}};
-    for (size_t i = 0; i < sizeof controllers / sizeof controllers[0]; i++) {
+    for (size_t i = 0; i < sizeof(controllers) / sizeof(controllers[0]); i++) {
         struct ck_controller controller;
         ck_host_try_controller(controllers[i].name, &controller);
         trials[controllers[i].layer] =
@@ -145,24 +143,24 @@ static void find_jails(struct choke_context *context, struct ck_layer_trial *tri
         {CK_LAYER_BWRAP_EGRESS, true, ck_jail_find("bwrap")},
         {CK_LAYER_SEATBELT, false, ck_jail_find("seatbelt")},
     };
-    for (size_t i = 0; i < sizeof jails / sizeof jails[0]; i++) {
+    for (size_t i = 0; i < sizeof(jails) / sizeof(jails[0]); i++) {
         const struct ck_jail *jail = jails[i].jail;
-        const struct ck_jail_state *state = jail != NULL ? ck_jail_look(&context->jails, jail, jails[i].egress) : NULL;
-        int error = state != NULL && state->failed != 0 ? state->failed : ENOTSUP;
-        trials[jails[i].layer] = (struct ck_layer_trial){.error = state != NULL && state->holds ? 0 : error,
-                                                         .value = state != NULL && state->reports_attempts ? 1 : 0,
-                                                         .message = state != NULL ? state->message : NULL};
+        const struct ck_jail_state *state = jail ? ck_jail_look(&context->jails, jail, jails[i].egress) : NULL;
+        int error = state && state->failed != 0 ? state->failed : ENOTSUP;
+        trials[jails[i].layer] = (struct ck_layer_trial){.error = state && state->holds ? 0 : error,
+                                                         .value = state && state->reports_attempts ? 1 : 0,
+                                                         .message = state ? state->message : NULL};
     }
 }
 
 static void try_layers(struct choke_context *context, struct ck_layer_trial trials[CK_LAYERS])
 {
     struct ck_wire_tried tried[CK_TRIALS];
-    int result = ck_trial_all(&context->watch.launcher, tried);
-    for (size_t i = 0; i < sizeof tried_layers / sizeof tried_layers[0]; i++) {
+    int r = ck_trial_all(&context->watch.launcher, tried);
+    for (size_t i = 0; i < sizeof(tried_layers) / sizeof(tried_layers[0]); i++) {
         const struct ck_wire_tried *answer = &tried[tried_layers[i].trial];
         trials[tried_layers[i].layer] =
-            (struct ck_layer_trial){.error = result < 0 ? -result : answer->error, .value = answer->value};
+            (struct ck_layer_trial){.error = r < 0 ? -r : answer->error, .value = answer->value};
     }
     /* The keeper only knows that it has no cgroup. Try here to create one, to learn why. */
     int refused = trials[CK_LAYER_CGROUP_KILL].error == ENOTSUP ? ck_host_try_cgroup() : 0;
@@ -177,17 +175,17 @@ static void try_layers(struct choke_context *context, struct ck_layer_trial tria
 /* A copy, or NULL for NULL and for "". */
 static const char *copy(struct doctor_box *box, const char *text, bool *good)
 {
-    if (text == NULL || text[0] == '\0')
+    if (!text || text[0] == '\0')
         return NULL;
     const char *copied = ck_arena_strdup(&box->text, text);
-    *good = *good && copied != NULL;
+    *good = *good && copied;
     return copied;
 }
 
 static bool report_tools(struct doctor_box *box, const struct ck_readiness *readiness)
 {
-    struct choke_tool_report *tools = ck_arena_array(&box->text, readiness->count + 1, sizeof *tools);
-    bool good = tools != NULL;
+    struct choke_tool_report *tools = ck_arena_array(&box->text, readiness->count + 1, sizeof(*tools));
+    bool good = !!tools;
     box->report.ready = true;
     for (size_t i = 0; good && i < readiness->count; i++) {
         const struct ck_readiness_tool *tool = &readiness->tools[i];
@@ -213,8 +211,8 @@ static bool report_tools(struct doctor_box *box, const struct ck_readiness *read
 
 static bool report_layers(struct doctor_box *box, const struct ck_layer_trial *trials, const struct ck_host *host)
 {
-    struct choke_layer_report *layers = ck_arena_array(&box->text, CK_LAYERS, sizeof *layers);
-    bool good = layers != NULL;
+    struct choke_layer_report *layers = ck_arena_array(&box->text, CK_LAYERS, sizeof(*layers));
+    bool good = !!layers;
     for (size_t i = 0; good && i < CK_LAYERS; i++) {
         struct ck_layer_message message;
         ck_layer_explain((enum ck_layer)i, trials, host, &message);
@@ -240,7 +238,7 @@ static bool report_rest(struct doctor_box *box, const struct ck_readiness *readi
     box->report.policy_sha256 = copy(box, readiness->policy_sha256, &good);
     if (toolcache->fd >= 0) {
         box->report.cache_path = ck_arena_printf(&box->text, "%s/%s", toolcache->path, CK_TOOLCACHE_NAME);
-        good = good && box->report.cache_path != NULL;
+        good = good && box->report.cache_path;
     }
     box->report.cache_note = copy(box, toolcache->error.message, &good);
     return good;
@@ -251,9 +249,9 @@ static int examine(struct ck_readiness *readiness, struct ck_toolcache *toolcach
 {
     struct ck_layer_trial trials[CK_LAYERS] = {0};
     struct ck_host host;
-    int result = ck_readiness_check(readiness, error);
-    if (result < 0)
-        return result;
+    int r = ck_readiness_check(readiness, error);
+    if (r < 0)
+        return r;
     save_cache(toolcache, readiness);
     bool good = report_tools(box, readiness) && report_rest(box, readiness, toolcache);
     if (good && layers) {
@@ -267,16 +265,16 @@ static int examine(struct ck_readiness *readiness, struct ck_toolcache *toolcach
 int choke_doctor(struct choke_context *context, const struct choke_doctor_options *options,
                  struct choke_doctor_report **ret_report, struct choke_error *error)
 {
-    int result = ck_context_renew(context, error);
-    if (result < 0)
-        return result;
-    if (ret_report == NULL)
+    int r = ck_context_renew(context, error);
+    if (r < 0)
+        return r;
+    if (!ret_report)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a pointer for the report is required");
-    struct doctor_box *box = calloc(1, sizeof *box);
-    if (box == NULL)
+    struct doctor_box *box = calloc(1, sizeof(*box));
+    if (!box)
         return ck_error_oom(error);
     static const struct choke_doctor_options everything = {0};
-    options = options != NULL ? options : &everything;
+    options = options ? options : &everything;
     struct ck_toolcache toolcache = {.fd = -1};
     struct ck_readiness readiness = {
         .context = context, .only = options->tools, .stop = options->stop, .stop_data = options->data};
@@ -284,19 +282,19 @@ int choke_doctor(struct choke_context *context, const struct choke_doctor_option
         ck_toolcache_open(&toolcache, NULL);
         readiness.cache = &toolcache.cache;
     }
-    result = examine(&readiness, &toolcache, !options->no_layers, box, error);
+    r = examine(&readiness, &toolcache, !options->no_layers, box, error);
     ck_readiness_done(&readiness);
     ck_toolcache_done(&toolcache);
-    if (result < 0)
+    if (r < 0)
         choke_doctor_report_free(&box->report);
     else
         *ret_report = &box->report;
-    return result;
+    return r;
 }
 
 void choke_doctor_report_free(struct choke_doctor_report *report)
 {
-    if (report == NULL)
+    if (!report)
         return;
     struct doctor_box *box = (struct doctor_box *)report;
     ck_arena_done(&box->text);

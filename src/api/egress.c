@@ -38,10 +38,10 @@ int ck_egress_prepare(struct choke_job *job, const struct ck_plan *plan)
     struct ck_egress *egress = &job->egress;
     if (verdict->egress_count == 0)
         return 0;
-    egress->rules = calloc(verdict->egress_count, sizeof *egress->rules);
-    if (egress->rules == NULL)
+    egress->rules = calloc(verdict->egress_count, sizeof(*egress->rules));
+    if (!egress->rules)
         return -ENOMEM;
-    memcpy(egress->rules, verdict->egress, verdict->egress_count * sizeof *egress->rules);
+    memcpy(egress->rules, verdict->egress, verdict->egress_count * sizeof(*egress->rules));
     egress->rules_count = verdict->egress_count;
     egress->reports_attempts = plan->jail.reports_attempts;
     egress->budget = CK_GATE_BUDGET_DEFAULT;
@@ -67,12 +67,12 @@ static void dispatch(void *data)
 static const char *secret_in(const char *text)
 {
     char capitals[1024];
-    size_t length = strnlen(text, sizeof capitals - 1);
+    size_t length = strnlen(text, sizeof(capitals) - 1);
     for (size_t i = 0; i < length; i++)
         capitals[i] = (char)(text[i] >= 'a' && text[i] <= 'z' ? text[i] - 'a' + 'A' : text[i]);
     capitals[length] = '\0';
     const char *kind = ck_secret_kind(text);
-    return kind != NULL ? kind : ck_secret_kind(capitals);
+    return kind ? kind : ck_secret_kind(capitals);
 }
 
 /*
@@ -87,11 +87,11 @@ static void on_decision(void *data, const struct ck_gate_event *decision)
     const struct ck_gate_event *event = &redacted;
     const char *kind = secret_in(decision->host);
     char shown[128];
-    if (kind != NULL) {
-        (void)snprintf(shown, sizeof shown, "[redacted: %s]", kind);
+    if (kind) {
+        (void)snprintf(shown, sizeof(shown), "[redacted: %s]", kind);
         redacted.host = shown;
     }
-    if (kind != NULL || secret_in(decision->message) != NULL)
+    if (kind || secret_in(decision->message))
         redacted.message = "a requested name looks like a credential and is not shown";
     bool bounded = strcmp(event->reason, "bytes") == 0 || strcmp(event->reason, "connections") == 0;
     job->egress.spent = job->egress.spent || (event->verdict == CK_GATE_REFUSED && bounded);
@@ -115,15 +115,15 @@ static int open_gate(struct choke_job *job, int listen_fd, int direct_attempts_f
         .data = job,
     };
     bound_proxy(&context->proxy);
-    int result = ck_proxy_open(&context->proxy, ck_fd_take(&listener), &options, &egress->gate);
-    if (result == 0 && direct_attempts >= 0)
-        result = ck_direct_attempts_watch(egress->gate, ck_fd_take(&direct_attempts));
-    if (result < 0 || context->proxy_watched)
-        return result;
+    int r = ck_proxy_open(&context->proxy, ck_fd_take(&listener), &options, &egress->gate);
+    if (r == 0 && direct_attempts >= 0)
+        r = ck_direct_attempts_watch(egress->gate, ck_fd_take(&direct_attempts));
+    if (r < 0 || context->proxy_watched)
+        return r;
     context->event_source = (struct ck_event_source){.dispatch = dispatch, .data = context};
-    result = ck_watch_add_event_source(&context->watch, &context->event_source, ck_proxy_fd(&context->proxy));
-    context->proxy_watched = result == 0;
-    return result;
+    r = ck_watch_add_event_source(&context->watch, &context->event_source, ck_proxy_fd(&context->proxy));
+    context->proxy_watched = r == 0;
+    return r;
 }
 
 /*
@@ -134,13 +134,13 @@ void ck_egress_open(void *data, struct ck_run *run, int listen_fd, int direct_at
 {
     struct choke_job *job = run->owner;
     (void)data;
-    if (job->egress.gate != NULL || job->egress.rules_count == 0) {
+    if (job->egress.gate || job->egress.rules_count == 0) {
         ck_fd_close(&listen_fd);
         ck_fd_close(&direct_attempts_fd);
         return;
     }
-    int result = open_gate(job, listen_fd, direct_attempts_fd);
-    if (result == 0)
+    int r = open_gate(job, listen_fd, direct_attempts_fd);
+    if (r == 0)
         return;
     const struct ck_gate_event event = {.verdict = CK_GATE_FAILED,
                                         .protocol = "",
@@ -148,9 +148,9 @@ void ck_egress_open(void *data, struct ck_run *run, int listen_fd, int direct_at
                                         .rule = "",
                                         .address = "",
                                         .reason = "no_proxy",
-                                        .message = strerror(-result)};
+                                        .message = strerror(-r)};
     on_decision(job, &event);
-    job->egress.error = -result;
+    job->egress.error = -r;
     ck_watch_cancel(&job->context->watch, run);
 }
 
@@ -160,7 +160,7 @@ void ck_egress_end(struct choke_job *job)
     struct ck_proxy_gate_totals totals = {0};
     struct ck_gate *gate = egress->gate;
     egress->gate = NULL;
-    if (gate != NULL) {
+    if (gate) {
         ck_proxy_gate_totals(gate, &totals);
         ck_proxy_close_gate(gate);
     }
@@ -175,7 +175,7 @@ void ck_egress_end(struct choke_job *job)
 void ck_egress_done(struct choke_job *job)
 {
     struct ck_egress *egress = &job->egress;
-    if (egress->gate != NULL && job->context->owner == getpid())
+    if (egress->gate && job->context->owner == getpid())
         ck_proxy_close_gate(egress->gate);
     free(egress->rules);
     *egress = (struct ck_egress){0};

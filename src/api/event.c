@@ -25,12 +25,12 @@ static void emit(const struct choke_context *context, enum choke_level level, co
     struct choke_field safe[FIELDS_MAX];
     char shown[FIELDS_MAX][CK_SECRET_SHOWN_MAX];
     const struct choke_event event = {.level = level, .name = name, .fields = safe, .field_count = count};
-    if (context->on_event == NULL)
+    if (!context->on_event)
         return;
     assert(count <= FIELDS_MAX);
     for (size_t i = 0; i < count; i++) {
         const char *value = fields[i].value;
-        const char *kind = value != NULL ? ck_secret_kind(value) : NULL;
+        const char *kind = value ? ck_secret_kind(value) : NULL;
         safe[i] = (struct choke_field){.key = fields[i].key, .value = ck_secret_show(shown[i], value, kind)};
     }
     context->on_event(context->event_data, &event);
@@ -42,7 +42,7 @@ static void emit(const struct choke_context *context, enum choke_level level, co
 
 static const char *text_of(const char *text)
 {
-    return text != NULL ? text : "";
+    return text ? text : "";
 }
 
 void ck_event_refused(const struct choke_job *job)
@@ -57,7 +57,7 @@ static void join(const char *const *items, char *text, size_t size)
 {
     size_t at = 0;
     text[0] = '\0';
-    for (size_t i = 0; items != NULL && items[i] != NULL && at < size; i++)
+    for (size_t i = 0; items && items[i] && at < size; i++)
         at += (size_t)snprintf(text + at, size - at, "%s%s", i > 0 ? "," : "", CK_QUOTE(items[i]));
 }
 
@@ -65,19 +65,19 @@ void ck_event_started(const struct choke_job *job, const char *const *egress, co
 {
     const struct choke_result *result = job->result;
     char name[64];
-    if (job->context->on_event == NULL)
+    if (!job->context->on_event)
         return;
-    if (jail->skipped != NULL && !atomic_flag_test_and_set(&skipped_reported)) {
-        (void)snprintf(name, sizeof name, "subproc.%s.skipped", jail->skipped);
+    if (jail->skipped && !atomic_flag_test_and_set(&skipped_reported)) {
+        (void)snprintf(name, sizeof(name), "subproc.%s.skipped", jail->skipped);
         char layers[256];
-        join(result->layers, layers, sizeof layers);
+        join(result->layers, layers, sizeof(layers));
         EMIT(job->context, CHOKE_WARNING, name, {"reason", jail->reason}, {"jail", jail->jail->name},
              {"layers", layers}, {"probe_name", job->probe});
     }
     if (jail->jail != &ck_jail_none) {
         char hosts[1024];
-        join(egress, hosts, sizeof hosts);
-        (void)snprintf(name, sizeof name, "subproc.%s.wrapped", jail->jail->name);
+        join(egress, hosts, sizeof(hosts));
+        (void)snprintf(name, sizeof(name), "subproc.%s.wrapped", jail->jail->name);
         EMIT(job->context, CHOKE_DEBUG, name, {"probe_name", job->probe}, {"egress", hosts});
     }
     EMIT(job->context, CHOKE_INFO, "subproc.started", {"tool", result->tool_name},
@@ -89,7 +89,7 @@ static void emit_truncated(const struct choke_job *job, const struct choke_captu
     char bytes[32];
     if (!capture->truncated)
         return;
-    (void)snprintf(bytes, sizeof bytes, "%" PRIu64, capture->total_bytes);
+    (void)snprintf(bytes, sizeof(bytes), "%" PRIu64, capture->total_bytes);
     EMIT(job->context, CHOKE_WARNING, "subproc.stdout.truncated", {"probe_name", job->probe}, {"stream", stream},
          {"bytes", bytes});
 }
@@ -98,17 +98,17 @@ void ck_event_ended(const struct choke_job *job)
 {
     const struct choke_result *result = job->result;
     char code[16], duration[32], timeout[32];
-    if (job->context->on_event == NULL)
+    if (!job->context->on_event)
         return;
     emit_truncated(job, &result->out, "stdout");
     emit_truncated(job, &result->err, "stderr");
     if (result->outcome == CHOKE_TIMEOUT) {
-        (void)snprintf(timeout, sizeof timeout, "%" PRIu64, job->timeout_ms);
+        (void)snprintf(timeout, sizeof(timeout), "%" PRIu64, job->timeout_ms);
         EMIT(job->context, CHOKE_WARNING, "subproc.timeout", {"tool", result->tool_name}, {"timeout_ms", timeout},
              {"probe_name", job->probe});
     }
-    (void)snprintf(code, sizeof code, "%d", result->outcome == CHOKE_EXITED ? result->exit_code : result->signal);
-    (void)snprintf(duration, sizeof duration, "%" PRIu64, result->duration_us / 1000);
+    (void)snprintf(code, sizeof(code), "%d", result->outcome == CHOKE_EXITED ? result->exit_code : result->signal);
+    (void)snprintf(duration, sizeof(duration), "%" PRIu64, result->duration_us / 1000);
     EMIT(job->context, CHOKE_INFO, "subproc.exited", {"tool", result->tool_name},
          {"outcome", choke_outcome_name(result->outcome)}, {"code", code}, {"duration_ms", duration},
          {"probe_name", job->probe});
@@ -122,7 +122,7 @@ void ck_event_cut(const struct choke_job *job)
 {
     const struct choke_result *result = job->result;
     char count[32];
-    (void)snprintf(count, sizeof count, "%zu", result->change_count);
+    (void)snprintf(count, sizeof(count), "%zu", result->change_count);
     EMIT(job->context, CHOKE_WARNING, "subproc.changes.cut", {"tool", text_of(result->tool_name)},
          {"reason", job->collect.error == ETIMEDOUT ? "timeout" : "cancelled"}, {"changes", count},
          {"kept", result->kept_incomplete ? "incomplete" : ""}, {"probe_name", job->probe});
@@ -141,11 +141,11 @@ void ck_event_egress(const struct choke_job *job, const struct ck_gate_event *ev
         [CK_GATE_CLOSED] = {CHOKE_INFO, "subproc.egress.closed"},
     };
     char port[16], connection[32], sent[32] = "", received[32] = "";
-    (void)snprintf(port, sizeof port, "%u", event->port);
-    (void)snprintf(connection, sizeof connection, "%" PRIu64, event->connection);
+    (void)snprintf(port, sizeof(port), "%u", event->port);
+    (void)snprintf(connection, sizeof(connection), "%" PRIu64, event->connection);
     if (event->verdict == CK_GATE_CLOSED) {
-        (void)snprintf(sent, sizeof sent, "%" PRIu64, event->up_bytes);
-        (void)snprintf(received, sizeof received, "%" PRIu64, event->down_bytes);
+        (void)snprintf(sent, sizeof(sent), "%" PRIu64, event->up_bytes);
+        (void)snprintf(received, sizeof(received), "%" PRIu64, event->down_bytes);
     }
     EMIT(job->context, kinds[event->verdict].level, kinds[event->verdict].name,
          {"tool", text_of(job->result->tool_name)}, {"host", event->host}, {"port", port}, {"rule", event->rule},
@@ -159,7 +159,7 @@ void ck_event_egress(const struct choke_job *job, const struct ck_gate_event *ev
 void ck_event_repaired(const struct choke_context *context, uint64_t bytes)
 {
     char count[32];
-    (void)snprintf(count, sizeof count, "%" PRIu64, bytes);
+    (void)snprintf(count, sizeof(count), "%" PRIu64, bytes);
     EMIT(context, CHOKE_WARNING, "audit.repaired", {"path", CK_QUOTE(context->audit.path)}, {"bytes", count});
 }
 

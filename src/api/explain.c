@@ -34,7 +34,7 @@ static const char *copy(struct decision_box *box, const char *text)
 static const char *fd_path(struct decision_box *box, int fd)
 {
     char path[PATH_MAX];
-    return fd >= 0 && ck_beneath_path(fd, path, sizeof path) == 0 ? copy(box, path) : NULL;
+    return fd >= 0 && ck_beneath_path(fd, path, sizeof(path)) == 0 ? copy(box, path) : NULL;
 }
 
 /* The mounts of the native jail, as text. Without namespaces: what is allowed on which path. */
@@ -42,7 +42,7 @@ static const char *const *list_mounts(struct decision_box *box, const struct ck_
 {
     /* The image of the native jail has its mount operations. It is read here, not executed. */
     struct stat status;
-    if (plan->no_userns.grants != NULL && plan->verdict.outcome == CHOKE_NONE)
+    if (plan->no_userns.grants && plan->verdict.outcome == CHOKE_NONE)
         return ck_redact_list(&box->text, plan->no_userns.grants);
     if (plan->native_jail.fd < 0 || plan->verdict.outcome != CHOKE_NONE || fstat(plan->native_jail.fd, &status) < 0)
         return NULL;
@@ -59,11 +59,11 @@ static const char *const *list_egress(struct decision_box *box, const struct ck_
 {
     if (verdict->egress_count == 0)
         return NULL;
-    const char **rules = ck_arena_array(&box->text, verdict->egress_count + 1, sizeof *rules);
-    for (size_t i = 0; rules != NULL && i < verdict->egress_count; i++) {
+    const char **rules = ck_arena_array(&box->text, verdict->egress_count + 1, sizeof(*rules));
+    for (size_t i = 0; rules && i < verdict->egress_count; i++) {
         char text[CK_DESTINATION_TEXT_SIZE];
         rules[i] = ck_arena_strdup(&box->text, ck_destination_text(&verdict->egress[i], text));
-        if (rules[i] == NULL)
+        if (!rules[i])
             return NULL;
     }
     return rules;
@@ -73,7 +73,7 @@ static void describe(struct decision_box *box, const struct ck_plan *plan, const
 {
     struct choke_decision *decision = &box->decision;
     bool allowed = plan->verdict.outcome == CHOKE_NONE;
-    memcpy(box->layers, plan->layers, sizeof box->layers);
+    memcpy(box->layers, plan->layers, sizeof(box->layers));
     *decision = (struct choke_decision){
         .outcome = plan->verdict.outcome,
         .rule = copy(box, plan->verdict.rule),
@@ -84,7 +84,7 @@ static void describe(struct decision_box *box, const struct ck_plan *plan, const
         .root = fd_path(box, plan->root_fd),
         .cwd = fd_path(box, plan->cwd_fd),
         .timeout_ms = plan->verdict.timeout_ms,
-        .jail = plan->jail.jail != NULL ? plan->jail.jail->name : NULL,
+        .jail = plan->jail.jail ? plan->jail.jail->name : NULL,
         .layers = box->layers,
         .mounts = list_mounts(box, plan),
         .jail_argv = ck_redact_list(&box->text, plan->bwrap.argv),
@@ -98,38 +98,36 @@ static void describe(struct decision_box *box, const struct ck_plan *plan, const
 /* False if a copy is NULL although there was something to copy: out of memory. */
 static bool complete(const struct choke_decision *decision, const struct ck_plan *plan)
 {
-    return decision->rule != NULL && (plan->tool_name == NULL || decision->tool_name != NULL) &&
-           (plan->tool_path == NULL || decision->tool_path != NULL) && (plan->argv == NULL || decision->argv != NULL) &&
-           (plan->env == NULL || decision->env != NULL) &&
-           (plan->verdict.egress_count == 0 || decision->egress != NULL) &&
-           (plan->bwrap.argv == NULL || decision->jail_argv != NULL) &&
-           ((plan->native_jail.fd < 0 && plan->no_userns.grants == NULL) || decision->outcome != CHOKE_NONE ||
-            decision->mounts != NULL);
+    return decision->rule && (!plan->tool_name || decision->tool_name) && (!plan->tool_path || decision->tool_path) &&
+           (!plan->argv || decision->argv) && (!plan->env || decision->env) &&
+           (plan->verdict.egress_count == 0 || decision->egress) && (!plan->bwrap.argv || decision->jail_argv) &&
+           ((plan->native_jail.fd < 0 && !plan->no_userns.grants) || decision->outcome != CHOKE_NONE ||
+            decision->mounts);
 }
 
 /* A refusal is a decision: only a failure to plan, or no memory, is an error. */
 int choke_explain(struct choke_context *context, const struct choke_request *request,
                   struct choke_decision **ret_decision, struct choke_error *error)
 {
-    int result = ck_context_renew(context, error);
-    if (result < 0)
-        return result;
-    if (request == NULL || ret_decision == NULL)
+    int r = ck_context_renew(context, error);
+    if (r < 0)
+        return r;
+    if (!request || !ret_decision)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a request and a pointer for the decision are required");
     struct ck_plan_sources sources = ck_context_sources(context);
     struct ck_plan plan;
     struct decision_box *box = NULL;
-    result = ck_plan_make(&sources, request, &plan);
-    if (result == 0)
-        box = calloc(1, sizeof *box);
-    if (box != NULL)
+    r = ck_plan_make(&sources, request, &plan);
+    if (r == 0)
+        box = calloc(1, sizeof(*box));
+    if (box)
         describe(box, &plan, request);
-    bool whole = box != NULL && complete(&box->decision, &plan);
+    bool whole = box && complete(&box->decision, &plan);
     ck_plan_done(&plan);
     if (!whole) {
-        if (box != NULL)
+        if (box)
             choke_decision_free(&box->decision);
-        return ck_context_plan_failed(result, error);
+        return ck_context_plan_failed(r, error);
     }
     *ret_decision = &box->decision;
     return 0;
@@ -137,7 +135,7 @@ int choke_explain(struct choke_context *context, const struct choke_request *req
 
 void choke_decision_free(struct choke_decision *decision)
 {
-    if (decision == NULL)
+    if (!decision)
         return;
     struct decision_box *box = (struct decision_box *)decision;
     ck_arena_done(&box->text);

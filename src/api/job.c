@@ -28,25 +28,25 @@ static void link_job(struct choke_job *job)
 {
     struct choke_context *context = job->context;
     job->next = context->jobs;
-    if (job->next != NULL)
+    if (job->next)
         job->next->previous = job;
     context->jobs = job;
 }
 
 static void unlink_job(struct choke_job *job)
 {
-    if (job->previous != NULL)
+    if (job->previous)
         job->previous->next = job->next;
     else
         job->context->jobs = job->next;
-    if (job->next != NULL)
+    if (job->next)
         job->next->previous = job->previous;
 }
 
 static void enqueue(struct choke_job *job)
 {
     struct choke_context *context = job->context;
-    if (context->done_last != NULL)
+    if (context->done_last)
         context->done_last->next_done = job;
     else
         context->done_first = job;
@@ -62,7 +62,7 @@ static void dequeue(struct choke_job *job)
     struct choke_job *before = NULL;
     for (struct choke_job *at = context->done_first; at != job; at = at->next_done)
         before = at;
-    if (before != NULL)
+    if (before)
         before->next_done = job->next_done;
     else
         context->done_first = job->next_done;
@@ -75,7 +75,7 @@ static void dequeue(struct choke_job *job)
 
 static void drop_plan(struct choke_job *job)
 {
-    if (job->plan != NULL)
+    if (job->plan)
         ck_plan_done(job->plan);
     free(job->plan);
     job->plan = NULL;
@@ -160,11 +160,11 @@ void ck_job_collected(struct choke_job *job)
 static struct choke_job *new_job(struct choke_context *context, const struct choke_request *request,
                                  const struct ck_plan *plan, bool blocking)
 {
-    struct choke_job *job = calloc(1, sizeof *job);
-    if (job == NULL)
+    struct choke_job *job = calloc(1, sizeof(*job));
+    if (!job)
         return NULL;
     job->result = ck_result_new(plan);
-    if (job->result == NULL) {
+    if (!job->result) {
         free(job);
         return NULL;
     }
@@ -176,8 +176,8 @@ static struct choke_job *new_job(struct choke_context *context, const struct cho
     job->run.on_output = request->on_output;
     job->run.output_data = request->output_data;
     /* A name that is not valid is not repeated in events and records. */
-    if (request->probe != NULL && ck_judge_is_probe(request->probe))
-        (void)snprintf(job->probe, sizeof job->probe, "%s", request->probe);
+    if (request->probe && ck_judge_is_probe(request->probe))
+        (void)snprintf(job->probe, sizeof(job->probe), "%s", request->probe);
     link_job(job);
     return job;
 }
@@ -212,12 +212,12 @@ static void refuse_call(struct choke_job *job, const struct choke_request *reque
 static void launch(struct choke_job *job, const char *const *egress, const struct ck_plan *plan)
 {
     struct choke_error error;
-    int result = ck_egress_prepare(job, plan);
-    if (result < 0)
-        (void)ck_error_set(&error, CHOKE_SPAWN_FAILED, -result, "cannot prepare for egress: %s", strerror(-result));
+    int r = ck_egress_prepare(job, plan);
+    if (r < 0)
+        (void)ck_error_set(&error, CHOKE_SPAWN_FAILED, -r, "cannot prepare for egress: %s", strerror(-r));
     else
-        result = ck_watch_start(&job->context->watch, &job->run, plan, &error);
-    if (result < 0) {
+        r = ck_watch_start(&job->context->watch, &job->run, plan, &error);
+    if (r < 0) {
         refuse(job, &error);
         return;
     }
@@ -232,9 +232,9 @@ static void postpone(struct choke_job *job, const struct choke_request *request,
 {
     struct choke_context *context = job->context;
     struct choke_error error;
-    job->requested_egress = request->egress != NULL ? ck_arena_strv(&plan->arena, request->egress) : NULL;
-    job->plan = request->egress == NULL || job->requested_egress != NULL ? ck_plan_take(plan) : NULL;
-    if (job->plan == NULL) {
+    job->requested_egress = request->egress ? ck_arena_strv(&plan->arena, request->egress) : NULL;
+    job->plan = !request->egress || job->requested_egress ? ck_plan_take(plan) : NULL;
+    if (!job->plan) {
         (void)ck_error_oom(&error);
         error.outcome = CHOKE_SPAWN_FAILED;
         refuse(job, &error);
@@ -266,7 +266,7 @@ static void begin(struct choke_job *job, const struct choke_request *request, st
 static struct choke_job *reverse(struct choke_job *list)
 {
     struct choke_job *first = NULL;
-    for (struct choke_job *next; list != NULL; list = next) {
+    for (struct choke_job *next; list; list = next) {
         next = list->next_done;
         list->next_done = first;
         first = list;
@@ -281,7 +281,7 @@ static void launch_waiting(struct choke_job *job, const struct choke_error *unsy
     if (job->withdrawn) {
         (void)ck_error_set(&error, CHOKE_CANCELLED, ECANCELED, "'%s' was cancelled", job->result->tool_name);
         refuse(job, &error);
-    } else if (unsynced != NULL) {
+    } else if (unsynced) {
         job->result->rule = "audit";
         refuse(job, unsynced);
     } else if (ck_context_renew(job->context, &error) < 0 || job->generation != job->context->generation) {
@@ -306,7 +306,7 @@ void ck_job_sync_waiting(struct choke_context *context)
 {
     struct ck_audit *audit = &context->audit;
     struct choke_error error;
-    if (audit->waiting == NULL && audit->ended == NULL)
+    if (!audit->waiting && !audit->ended)
         return;
     /*
      * The lists are taken first: a job that is refused below waits for a sync again, in a new list.
@@ -316,12 +316,12 @@ void ck_job_sync_waiting(struct choke_context *context)
     audit->waiting = audit->ended = NULL;
     audit->waiting_count = 0;
     bool unsynced = ck_audit_sync(context, &error) < 0;
-    for (struct choke_job *job = waiting, *next; job != NULL; job = next) {
+    for (struct choke_job *job = waiting, *next; job; job = next) {
         next = job->next_done;
         job->next_done = NULL;
         launch_waiting(job, unsynced ? &error : NULL);
     }
-    for (struct choke_job *job = ended, *next; job != NULL; job = next) {
+    for (struct choke_job *job = ended, *next; job; job = next) {
         next = job->next_done;
         job->next_done = NULL;
         if (unsynced)
@@ -334,7 +334,7 @@ struct choke_job *ck_job_from_plan(struct choke_context *context, const struct c
                                    struct ck_plan *plan, bool blocking)
 {
     struct choke_job *job = new_job(context, request, plan, blocking);
-    if (job != NULL)
+    if (job)
         begin(job, request, plan);
     return job;
 }
@@ -342,21 +342,21 @@ struct choke_job *ck_job_from_plan(struct choke_context *context, const struct c
 static int start(struct choke_context *context, const struct choke_request *request, bool blocking,
                  struct choke_job **ret_job, struct choke_error *error)
 {
-    int result = ck_context_check(context, error);
-    if (result < 0)
-        return result;
-    if (request == NULL || ret_job == NULL)
+    int r = ck_context_check(context, error);
+    if (r < 0)
+        return r;
+    if (!request || !ret_job)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a request and a pointer for its result are required");
-    result = ck_context_renew(context, error);
-    if (result < 0)
-        return result;
+    r = ck_context_renew(context, error);
+    if (r < 0)
+        return r;
     struct ck_plan_sources sources = ck_context_sources(context);
     struct ck_plan plan;
-    result = ck_plan_make(&sources, request, &plan);
-    struct choke_job *job = result < 0 ? NULL : ck_job_from_plan(context, request, &plan, blocking);
+    r = ck_plan_make(&sources, request, &plan);
+    struct choke_job *job = r < 0 ? NULL : ck_job_from_plan(context, request, &plan, blocking);
     ck_plan_done(&plan);
-    if (job == NULL)
-        return ck_context_plan_failed(result, error);
+    if (!job)
+        return ck_context_plan_failed(r, error);
     *ret_job = job;
     return 0;
 }
@@ -371,17 +371,17 @@ int choke_run(struct choke_context *context, const struct choke_request *request
               struct choke_error *error)
 {
     struct choke_job *job = NULL;
-    if (ret_result == NULL)
+    if (!ret_result)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a pointer for the result is required");
-    int result = start(context, request, true, &job, error);
-    if (job == NULL)
-        return result;
+    int r = start(context, request, true, &job, error);
+    if (!job)
+        return r;
     while (!job->finished) {
-        result = ck_context_round(context, -1);
-        if (result < 0 && !job->finished) {
+        r = ck_context_round(context, -1);
+        if (r < 0 && !job->finished) {
             /* Only the result is lost: the job ends later as garbage, its run is not forgotten. */
             job->detached = true;
-            return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot wait for events: %s", strerror(-result));
+            return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot wait for events: %s", strerror(-r));
         }
     }
     *ret_result = job->result;
@@ -393,18 +393,18 @@ int choke_run(struct choke_context *context, const struct choke_request *request
 struct choke_job *choke_next(struct choke_context *context)
 {
     struct choke_job *job = context->done_first;
-    if (job != NULL)
+    if (job)
         dequeue(job);
     return job;
 }
 
 void choke_cancel(struct choke_job *job)
 {
-    if (job == NULL || job->finished || ck_context_check(job->context, NULL) < 0)
+    if (!job || job->finished || ck_context_check(job->context, NULL) < 0)
         return;
-    if (job->plan != NULL)
+    if (job->plan)
         job->withdrawn = true;
-    else if (job->run.warden != NULL)
+    else if (job->run.warden)
         ck_watch_cancel(&job->context->watch, &job->run);
     else
         /* the tool has ended: the next round stops listing and keeping */
@@ -415,11 +415,11 @@ void choke_cancel_all(struct choke_context *context)
 {
     if (ck_context_check(context, NULL) < 0)
         return;
-    for (struct ck_run *run = context->watch.running; run != NULL; run = run->next)
+    for (struct ck_run *run = context->watch.running; run; run = run->next)
         ck_watch_cancel(&context->watch, run);
-    for (struct choke_job *job = context->audit.waiting; job != NULL; job = job->next_done)
+    for (struct choke_job *job = context->audit.waiting; job; job = job->next_done)
         job->withdrawn = true;
-    for (struct choke_job *job = context->slices.first; job != NULL; job = job->next_done)
+    for (struct choke_job *job = context->slices.first; job; job = job->next_done)
         job->run.cancelled = true;
 }
 
@@ -445,7 +445,7 @@ void *choke_job_data(const struct choke_job *job)
 
 void choke_job_free(struct choke_job *job)
 {
-    if (job == NULL)
+    if (!job)
         return;
     if (job->finished) {
         destroy(job);
@@ -458,7 +458,7 @@ void choke_job_free(struct choke_job *job)
 
 void ck_job_free_garbage(struct choke_context *context)
 {
-    while (context->garbage != NULL) {
+    while (context->garbage) {
         struct choke_job *job = context->garbage;
         context->garbage = job->next_done;
         destroy(job);
@@ -467,7 +467,7 @@ void ck_job_free_garbage(struct choke_context *context)
 
 void ck_job_free_all(struct choke_context *context)
 {
-    for (struct choke_job *job = context->jobs, *next; job != NULL; job = next) {
+    for (struct choke_job *job = context->jobs, *next; job; job = next) {
         next = job->next;
         destroy(job);
     }

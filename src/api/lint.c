@@ -11,9 +11,9 @@ int choke_lint(const struct choke_lint_options *options, struct choke_lint_repor
                struct choke_error *error)
 {
     static const struct choke_lint_options usual;
-    if (ret_report == NULL)
+    if (!ret_report)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a pointer for the report is required");
-    return ck_lint_run(options != NULL ? options : &usual, ret_report, error);
+    return ck_lint_run(options ? options : &usual, ret_report, error);
 }
 
 void choke_lint_report_free(struct choke_lint_report *report)

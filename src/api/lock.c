@@ -27,18 +27,18 @@ struct lock_box {
 /* JSON holds UTF-8 only; other bytes are written escaped. */
 static const char *copy_escaped(struct ck_lockfile *lock, const char *text)
 {
-    size_t length = text != NULL ? strlen(text) : 0;
-    if (text == NULL || ck_quote_utf8_valid(text, length))
-        return text != NULL ? ck_arena_memdup(&lock->arena, text, length) : NULL;
+    size_t length = text ? strlen(text) : 0;
+    if (!text || ck_quote_utf8_valid(text, length))
+        return text ? ck_arena_memdup(&lock->arena, text, length) : NULL;
     char *escaped = ck_arena_alloc(&lock->arena, length * 4 + 1);
-    return escaped != NULL ? ck_quote(escaped, length * 4 + 1, text, length) : NULL;
+    return escaped ? ck_quote(escaped, length * 4 + 1, text, length) : NULL;
 }
 
 static int take_parts(struct ck_lockfile *lock, const struct ck_readiness_tool *tool, enum ck_part_role role,
                       struct ck_lockfile_files *files)
 {
-    files->items = ck_arena_array(&lock->arena, tool->parts_count + 1, sizeof *files->items);
-    if (files->items == NULL)
+    files->items = ck_arena_array(&lock->arena, tool->parts_count + 1, sizeof(*files->items));
+    if (!files->items)
         return -ENOMEM;
     for (size_t i = 0; i < tool->parts_count; i++) {
         const struct ck_part *part = &tool->parts[i];
@@ -49,8 +49,7 @@ static int take_parts(struct ck_lockfile *lock, const struct ck_readiness_tool *
         *file = (struct ck_lockfile_file){.name = copy_escaped(lock, part->name),
                                           .path = copy_escaped(lock, part->path),
                                           .sha256 = copy_escaped(lock, sha256)};
-        if (file->name == NULL || (part->path != NULL && file->path == NULL) ||
-            (sha256 != NULL && file->sha256 == NULL))
+        if (!file->name || (part->path && !file->path) || (sha256 && !file->sha256))
             return -ENOMEM;
     }
     return 0;
@@ -65,61 +64,59 @@ static int take_tool(struct ck_lockfile *lock, const struct ck_readiness_tool *t
         .version = copy_escaped(lock, tool->version),
         .sha256 = copy_escaped(lock, tool->sha256),
     };
-    if (entry->name == NULL || entry->path == NULL || (tool->version != NULL && entry->version == NULL) ||
-        (tool->sha256 != NULL && entry->sha256 == NULL))
+    if (!entry->name || !entry->path || (tool->version && !entry->version) || (tool->sha256 && !entry->sha256))
         return -ENOMEM;
-    int result = take_parts(lock, tool, CK_PART_INTERPRETER, &entry->interpreters);
-    return result < 0 ? result : take_parts(lock, tool, CK_PART_LIBRARY, &entry->libraries);
+    int r = take_parts(lock, tool, CK_PART_INTERPRETER, &entry->interpreters);
+    return r < 0 ? r : take_parts(lock, tool, CK_PART_LIBRARY, &entry->libraries);
 }
 
 /* A tool that was not opened is not in a lock: it is missing, or a run of it would be refused. */
 static int make_lock(struct choke_context *context, struct ck_lockfile *lock, struct choke_error *error)
 {
     struct ck_readiness readiness = {.context = context, .want_parts = true};
-    int result = ck_readiness_check(&readiness, error);
-    if (result == 0) {
-        lock->tools = ck_arena_array(&lock->arena, readiness.count + 1, sizeof *lock->tools);
-        result = lock->tools == NULL ? -ENOMEM : 0;
-        for (size_t i = 0; result == 0 && i < readiness.count; i++)
-            if (readiness.tools[i].parts != NULL)
-                result = take_tool(lock, &readiness.tools[i]);
-        if (result < 0)
+    int r = ck_readiness_check(&readiness, error);
+    if (r == 0) {
+        lock->tools = ck_arena_array(&lock->arena, readiness.count + 1, sizeof(*lock->tools));
+        r = !lock->tools ? -ENOMEM : 0;
+        for (size_t i = 0; r == 0 && i < readiness.count; i++)
+            if (readiness.tools[i].parts)
+                r = take_tool(lock, &readiness.tools[i]);
+        if (r < 0)
             (void)ck_error_oom(error);
     }
     ck_readiness_done(&readiness);
     ck_lockfile_sort(lock);
-    return result;
+    return r;
 }
 
 static int write_text(const struct ck_lockfile *lock, const char *path, struct choke_error *error)
 {
     char *text = ck_lockfile_format(lock);
-    if (text == NULL)
+    if (!text)
         return ck_error_oom(error);
     size_t length = strlen(text);
     text[length] = '\n'; /* replaces the NUL: from here on only the length is used */
-    int result = ck_atomic_file_write(AT_FDCWD, path, 0666, text, length + 1);
+    int r = ck_atomic_file_write(AT_FDCWD, path, 0666, text, length + 1);
     free(text);
-    if (result < 0)
-        return ck_error_set(error, CHOKE_INVALID, -result, "cannot write lock file '%s': %s", CK_QUOTE(path),
-                            strerror(-result));
+    if (r < 0)
+        return ck_error_set(error, CHOKE_INVALID, -r, "cannot write lock file '%s': %s", CK_QUOTE(path), strerror(-r));
     return 0;
 }
 
 int choke_lock_write(struct choke_context *context, const char *path, struct choke_error *error)
 {
     struct ck_lockfile lock = {0};
-    int result = ck_context_renew(context, error);
-    if (result < 0)
-        return result;
-    if (path == NULL || path[0] == '\0')
+    int r = ck_context_renew(context, error);
+    if (r < 0)
+        return r;
+    if (!path || path[0] == '\0')
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a path for the lock file is required");
-    result = make_lock(context, &lock, error);
-    if (result == 0)
-        result = write_text(&lock, path, error);
+    r = make_lock(context, &lock, error);
+    if (r == 0)
+        r = write_text(&lock, path, error);
     int count = lock.count > INT_MAX ? INT_MAX : (int)lock.count;
     ck_lockfile_done(&lock);
-    return result < 0 ? result : count;
+    return r < 0 ? r : count;
 }
 
 static int read_lock(const char *path, struct ck_lockfile *ret_lock, struct choke_error *error)
@@ -127,53 +124,52 @@ static int read_lock(const char *path, struct ck_lockfile *ret_lock, struct chok
     struct choke_error found = {0};
     char *text = NULL;
     size_t length = 0;
-    int result = ck_statefile_read_named(path, CK_LOCKFILE_MAX_BYTES, &text, &length, &found);
-    if (result < 0)
-        return ck_error_set(error, CHOKE_INVALID, -result, "cannot read lock file: %s", found.message);
-    result = ck_lockfile_parse(text, length, ret_lock, &found);
+    int r = ck_statefile_read_named(path, CK_LOCKFILE_MAX_BYTES, &text, &length, &found);
+    if (r < 0)
+        return ck_error_set(error, CHOKE_INVALID, -r, "cannot read lock file: %s", found.message);
+    r = ck_lockfile_parse(text, length, ret_lock, &found);
     free(text);
-    if (result < 0)
-        return ck_error_set(error, CHOKE_INVALID, -result, "cannot use lock file '%s': %s", CK_QUOTE(path),
-                            found.message);
+    if (r < 0)
+        return ck_error_set(error, CHOKE_INVALID, -r, "cannot use lock file '%s': %s", CK_QUOTE(path), found.message);
     return 0;
 }
 
 static int check(struct choke_context *context, const char *path, struct lock_box *box, struct choke_error *error)
 {
     struct choke_drift *drifts = NULL;
-    int result = read_lock(path, &box->before, error);
-    if (result == 0)
-        result = make_lock(context, &box->after, error);
-    if (result < 0)
-        return result;
-    result = ck_lockfile_compare(&box->before, &box->after, &box->text, &drifts, &box->report.drift_count);
+    int r = read_lock(path, &box->before, error);
+    if (r == 0)
+        r = make_lock(context, &box->after, error);
+    if (r < 0)
+        return r;
+    r = ck_lockfile_compare(&box->before, &box->after, &box->text, &drifts, &box->report.drift_count);
     box->report.drifts = drifts;
     box->report.tool_count = box->before.count;
-    return result < 0 ? ck_error_oom(error) : 0;
+    return r < 0 ? ck_error_oom(error) : 0;
 }
 
 int choke_lock_check(struct choke_context *context, const char *path, struct choke_lock_report **ret_report,
                      struct choke_error *error)
 {
-    int result = ck_context_renew(context, error);
-    if (result < 0)
-        return result;
-    if (path == NULL || ret_report == NULL)
+    int r = ck_context_renew(context, error);
+    if (r < 0)
+        return r;
+    if (!path || !ret_report)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a lock file and a pointer for the report are required");
-    struct lock_box *box = calloc(1, sizeof *box);
-    if (box == NULL)
+    struct lock_box *box = calloc(1, sizeof(*box));
+    if (!box)
         return ck_error_oom(error);
-    result = check(context, path, box, error);
-    if (result < 0)
+    r = check(context, path, box, error);
+    if (r < 0)
         choke_lock_report_free(&box->report);
     else
         *ret_report = &box->report;
-    return result;
+    return r;
 }
 
 void choke_lock_report_free(struct choke_lock_report *report)
 {
-    if (report == NULL)
+    if (!report)
         return;
     struct lock_box *box = (struct lock_box *)report;
     ck_lockfile_done(&box->before);

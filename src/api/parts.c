@@ -22,8 +22,8 @@ static const char *role_name(enum ck_part_role role)
 
 static int fill(struct parts_box *box, const struct ck_readiness_tool *tool)
 {
-    struct choke_tool_part *items = calloc(tool->parts_count + 1, sizeof *items);
-    if (items == NULL)
+    struct choke_tool_part *items = calloc(tool->parts_count + 1, sizeof(*items));
+    if (!items)
         return -ENOMEM;
     items[0] = (struct choke_tool_part){.role = "tool", .name = tool->tool->name, .path = tool->path};
     for (size_t i = 0; i < tool->parts_count; i++) {
@@ -37,13 +37,13 @@ static int fill(struct parts_box *box, const struct ck_readiness_tool *tool)
 
 static int take(struct parts_box *box, const char *name, struct choke_error *error)
 {
-    int result = ck_readiness_check(&box->readiness, error);
-    if (result < 0)
-        return result;
+    int r = ck_readiness_check(&box->readiness, error);
+    if (r < 0)
+        return r;
     if (box->readiness.count == 0)
         return ck_error_set(error, CHOKE_DISALLOWED, EPERM, "'%s' is not a tool of the policy", CK_QUOTE(name));
     const struct ck_readiness_tool *tool = &box->readiness.tools[0];
-    if (tool->parts == NULL) {
+    if (!tool->parts) {
         bool missing = strcmp(tool->state, CK_READINESS_MISSING) == 0;
         return ck_error_set(error, missing ? CHOKE_TOOL_MISSING : CHOKE_DISALLOWED, missing ? ENOENT : EPERM, "%s",
                             tool->problem);
@@ -55,29 +55,29 @@ int choke_tool_parts(struct choke_context *context, const char *name, struct cho
                      struct choke_error *error)
 {
     const char *only[] = {name, NULL};
-    int result = ck_context_renew(context, error);
-    if (result < 0)
-        return result;
-    if (name == NULL || ret_parts == NULL)
+    int r = ck_context_renew(context, error);
+    if (r < 0)
+        return r;
+    if (!name || !ret_parts)
         return ck_error_set(error, CHOKE_INVALID, EINVAL,
                             "the name of a tool and a pointer for its parts are required");
-    struct parts_box *box = calloc(1, sizeof *box);
-    if (box == NULL)
+    struct parts_box *box = calloc(1, sizeof(*box));
+    if (!box)
         return ck_error_oom(error);
     box->readiness = (struct ck_readiness){.context = context, .want_parts = true, .only = only};
-    result = take(box, name, error);
+    r = take(box, name, error);
     box->readiness.only = NULL;
-    if (result == 0)
+    if (r == 0)
         *ret_parts = &box->report;
     else
         choke_tool_parts_free(&box->report);
-    return result;
+    return r;
 }
 
 void choke_tool_parts_free(struct choke_tool_parts *parts)
 {
     struct parts_box *box = (struct parts_box *)(void *)parts;
-    if (box == NULL)
+    if (!box)
         return;
     ck_readiness_done(&box->readiness);
     free(box->items);

@@ -61,7 +61,7 @@ static void set_failure(struct ck_jail_state *state, const char *reason, const s
 {
     state->failed = is_transient(error->errnum) ? error->errnum : 0;
     state->reason = ck_jail_reason(CK_JAIL_ON_LINUX, reason);
-    (void)snprintf(state->message, sizeof state->message, "%.*s", (int)sizeof state->message - 1, error->message);
+    (void)snprintf(state->message, sizeof(state->message), "%.*s", (int)sizeof(state->message) - 1, error->message);
 }
 
 /*
@@ -71,7 +71,7 @@ static void set_failure(struct ck_jail_state *state, const char *reason, const s
 static void set_untried(struct ck_jail_state *state, int errnum, const char *text)
 {
     state->failed = errnum;
-    (void)snprintf(state->message, sizeof state->message, "%.*s", (int)sizeof state->message - 1, text);
+    (void)snprintf(state->message, sizeof(state->message), "%.*s", (int)sizeof(state->message) - 1, text);
 }
 
 static void explain_failure(const struct ck_wire_proved *proved, struct ck_jail_state *state)
@@ -86,7 +86,7 @@ static void explain_failure(const struct ck_wire_proved *proved, struct ck_jail_
     state->reason = reason_of(proved->error);
     if (!ck_host_has_proc())
         hint = "; no /proc of this pid namespace is mounted at /proc, and a jail needs one";
-    (void)snprintf(state->message, sizeof state->message, "building it failed: %s%s",
+    (void)snprintf(state->message, sizeof(state->message), "building it failed: %s%s",
                    proved->error == ENOSPC       ? "the limit of namespaces is reached"
                    : proved->error == ECONNRESET ? "the process that tried was killed"
                                                  : strerror(proved->error),
@@ -107,7 +107,7 @@ static void judge_layers(uint32_t held, uint32_t wanted, int shortage, struct ck
                                                                      : ck_jail_native.layers[layer];
         state->failed = shortage;
         state->reason = ck_jail_reason(CK_JAIL_ON_LINUX, "not_permitted");
-        (void)snprintf(state->message, sizeof state->message,
+        (void)snprintf(state->message, sizeof(state->message),
                        shortage != 0 ? "its layer '%s' could not be tried: %s"
                                      : "its layer '%s' does not hold on this machine",
                        name, strerror(shortage));
@@ -142,9 +142,9 @@ static void prove_native(struct choke_context *context, struct jail_form kind, s
         set_failure(state, "not_permitted", &error);
         return;
     }
-    int result = ck_trial_jail(&context->watch.launcher, program_fd, &proved);
-    if (result < 0)
-        set_untried(state, -result, strerror(-result));
+    int r = ck_trial_jail(&context->watch.launcher, program_fd, &proved);
+    if (r < 0)
+        set_untried(state, -r, strerror(-r));
     else if (proved.error != 0)
         explain_failure(&proved, state);
     else
@@ -162,22 +162,22 @@ static int run_proof(struct choke_context *context, const struct ck_plan *plan, 
     uint64_t deadline_ns = ck_clock_now_ns() + PROOF_NS;
     struct ck_warden *warden = NULL;
     bool fresh;
-    int result = ck_launcher_take(&context->watch.launcher, NULL, false, &warden, &fresh, error);
-    if (result < 0)
-        return result;
+    int r = ck_launcher_take(&context->watch.launcher, NULL, false, &warden, &fresh, error);
+    if (r < 0)
+        return r;
     if (!fresh)
         (void)epoll_ctl(context->watch.epoll_fd, EPOLL_CTL_DEL, warden->socket_fd, NULL);
-    result = ck_launcher_send_plan(warden, plan, &pipes, deadline_ns, deadline_ns, error);
+    r = ck_launcher_send_plan(warden, plan, &pipes, deadline_ns, deadline_ns, error);
     struct pollfd polled = {.fd = warden->socket_fd, .events = POLLIN};
     int received = 0;
-    while (result == 0 && received == 0 && ck_clock_now_ns() < deadline_ns + PROOF_NS) {
+    while (r == 0 && received == 0 && ck_clock_now_ns() < deadline_ns + PROOF_NS) {
         (void)poll(&polled, 1, (int)(PROOF_NS / CK_NS_PER_MS));
         received = ck_launcher_receive(warden, ret_report);
     }
     ck_launcher_discard(warden, received <= 0);
-    if (result == 0 && received <= 0)
+    if (r == 0 && received <= 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, ETIMEDOUT, "the trial did not end");
-    return result;
+    return r;
 }
 
 static int plan_proof(struct choke_context *context, struct ck_plan *plan, int program_fd, struct choke_error *error)
@@ -274,8 +274,7 @@ static void prove_bwrap(struct choke_context *context, struct jail_form kind, st
 static int make_scratch(struct choke_context *context, struct ck_scratch *ret_scratch, struct choke_error *error)
 {
     const char *path = ck_scratch_name(&context->bwrap_state->scratch_pool, "proof", &context->text);
-    return path == NULL ? ck_error_oom(error)
-                        : ck_scratch_make(&context->bwrap_state->scratch_pool, path, ret_scratch, error);
+    return !path ? ck_error_oom(error) : ck_scratch_make(&context->bwrap_state->scratch_pool, path, ret_scratch, error);
 }
 
 static int try_no_userns(struct choke_context *context, int program_fd, const struct ck_scratch *inside,
@@ -283,23 +282,23 @@ static int try_no_userns(struct choke_context *context, int program_fd, const st
 {
     int filter_fd;
     CK_FD ruleset_fd = -1;
-    int result = ck_native_no_userns_proof(&context->no_userns_filters, program_fd, &ruleset_fd, &filter_fd, error);
-    if (result < 0)
-        return result;
-    result = ck_landlock_grant(ruleset_fd, inside->fd, CK_LANDLOCK_GRANT_WRITE);
+    int r = ck_native_no_userns_proof(&context->no_userns_filters, program_fd, &ruleset_fd, &filter_fd, error);
+    if (r < 0)
+        return r;
+    r = ck_landlock_grant(ruleset_fd, inside->fd, CK_LANDLOCK_GRANT_WRITE);
     const int fds[CK_WIRE_PROOF_FDS] = {
         [CK_WIRE_PROOF_RULESET] = ruleset_fd,
         [CK_WIRE_PROOF_FILTER] = filter_fd,
         [CK_WIRE_PROOF_INSIDE] = inside->fd,
         [CK_WIRE_PROOF_OUTSIDE] = outside->fd,
     };
-    if (result == 0)
-        result = ck_trial_no_userns(&context->watch.launcher, fds, ret_proved);
-    if (result == 0 && ret_proved->error != 0)
-        result = -ret_proved->error;
-    if (result == 0)
+    if (r == 0)
+        r = ck_trial_no_userns(&context->watch.launcher, fds, ret_proved);
+    if (r == 0 && ret_proved->error != 0)
+        r = -ret_proved->error;
+    if (r == 0)
         return 0;
-    return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, -result, "applying it failed: %s", strerror(-result));
+    return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, -r, "applying it failed: %s", strerror(-r));
 }
 
 static void prove_no_userns(struct choke_context *context, struct ck_jail_state *state)
@@ -310,16 +309,16 @@ static void prove_no_userns(struct choke_context *context, struct ck_jail_state 
     struct ck_wire_proved proved = {0};
     struct choke_error error = {0};
     CK_FD program_fd = -1;
-    int result = ck_native_make(&bare, &program_fd, &error);
-    int scratch_result = result < 0 ? 0 : make_scratch(context, &inside, &error);
-    if (result == 0 && scratch_result == 0)
+    int r = ck_native_make(&bare, &program_fd, &error);
+    int scratch_result = r < 0 ? 0 : make_scratch(context, &inside, &error);
+    if (r == 0 && scratch_result == 0)
         scratch_result = make_scratch(context, &outside, &error);
-    if (result == 0 && scratch_result == 0)
-        result = try_no_userns(context, program_fd, &inside, &outside, &proved, &error);
+    if (r == 0 && scratch_result == 0)
+        r = try_no_userns(context, program_fd, &inside, &outside, &proved, &error);
     if (scratch_result < 0)
         set_untried(state, -scratch_result, error.message);
-    else if (result < 0)
-        set_failure(state, reason_of(-result), &error);
+    else if (r < 0)
+        set_failure(state, reason_of(-r), &error);
     else
         judge_layers(proved.held, NO_USERNS_LAYERS, proved.shortage, state);
     ck_scratch_remove(&inside);

@@ -41,10 +41,10 @@ static int narrow_policy(struct ck_readiness *readiness)
     struct ck_policy *policy = &readiness->policy;
     *policy = *from;
     policy->arena = (struct ck_arena){0};
-    policy->tools = ck_arena_array(&readiness->arena, from->tools_count + 1u, sizeof *policy->tools);
-    policy->by_name = ck_arena_array(&readiness->arena, from->tools_count + 1u, sizeof *policy->by_name);
-    struct ck_args *args = ck_arena_array(&readiness->arena, 2, sizeof *args);
-    if (policy->tools == NULL || policy->by_name == NULL || args == NULL)
+    policy->tools = ck_arena_array(&readiness->arena, from->tools_count + 1u, sizeof(*policy->tools));
+    policy->by_name = ck_arena_array(&readiness->arena, from->tools_count + 1u, sizeof(*policy->by_name));
+    struct ck_args *args = ck_arena_array(&readiness->arena, 2, sizeof(*args));
+    if (!policy->tools || !policy->by_name || !args)
         return -ENOMEM;
     /* only version_args, which every entry allows; args[0]: no argument at all */
     args[1].only_exact = true;
@@ -71,7 +71,7 @@ static uint64_t timeout_of(const struct ck_tool *tool)
 static int set_text(struct ck_readiness *readiness, const char **slot, const char *text)
 {
     *slot = ck_arena_strdup(&readiness->arena, text);
-    return *slot == NULL ? -ENOMEM : 0;
+    return !*slot ? -ENOMEM : 0;
 }
 
 static int set_problem(struct ck_readiness *readiness, struct ck_readiness_tool *tool, const char *state,
@@ -84,7 +84,7 @@ static int set_problem(struct ck_readiness *readiness, struct ck_readiness_tool 
 static int take_refusal(struct ck_readiness *readiness, struct ck_readiness_tool *tool, const struct ck_plan *plan)
 {
     const struct ck_verdict *verdict = &plan->verdict;
-    if (plan->tool_path != NULL && set_text(readiness, &tool->path, plan->tool_path) < 0)
+    if (plan->tool_path && set_text(readiness, &tool->path, plan->tool_path) < 0)
         return -ENOMEM;
     const char *state = verdict->outcome == CHOKE_TOOL_MISSING ? CK_READINESS_MISSING
                         : verdict->outcome == CHOKE_DISALLOWED ? CK_READINESS_REFUSED
@@ -110,7 +110,7 @@ static void take_files(struct ck_readiness *readiness, struct ck_readiness_tool 
     const struct ck_depend *depend = &readiness->depend;
     bool known = stat_tool(plan, &tool->files[0]) == 0 && depend->count < CK_CACHE_FILES_MAX;
     for (size_t i = 0; known && i < depend->count; i++) {
-        known = depend->parts[i].path != NULL;
+        known = !!depend->parts[i].path;
         tool->files[i + 1] = depend->parts[i].version;
     }
     tool->files_count = known ? depend->count + 1 : 0;
@@ -122,11 +122,11 @@ static void take_files(struct ck_readiness *readiness, struct ck_readiness_tool 
 static bool find_cached(struct ck_readiness *readiness, struct ck_readiness_tool *tool)
 {
     const struct ck_cache_tool *known =
-        readiness->cache != NULL && tool->files_count > 0
+        readiness->cache && tool->files_count > 0
             ? ck_cache_find(readiness->cache, readiness->policy_sha256, tool->tool->name, tool->path, tool->files,
                             tool->files_count)
             : NULL;
-    if (known == NULL || (known->version == NULL) != (tool->tool->version_args.count == 0))
+    if (!known || (!known->version) != (tool->tool->version_args.count == 0))
         return false;
     tool->version = known->version;
     tool->sha256 = known->sha256;
@@ -139,27 +139,27 @@ static int hash(struct ck_readiness *readiness, struct ck_readiness_tool *tool, 
 {
     struct ck_version version;
     char hex[CK_DIGEST_SIZE];
-    int result = ck_depend_digest(&readiness->depend, fd, &version, hex);
-    if (result == 0) {
+    int r = ck_depend_digest(&readiness->depend, fd, &version, hex);
+    if (r == 0) {
         ck_tooldigest_remember(&readiness->context->audit.digests, &version, hex);
         return set_text(readiness, &tool->sha256, hex);
     }
     tool->files_count = 0; /* a file that could not be read is not remembered */
-    return result == -ENOMEM || result == -ECANCELED ? result : 0;
+    return r == -ENOMEM || r == -ECANCELED ? r : 0;
 }
 
 /* Finds the files that run, and what is known about them. */
 static int examine(struct ck_readiness *readiness, struct ck_readiness_tool *tool, const struct ck_plan *plan)
 {
     struct ck_depend *depend = &readiness->depend;
-    int result = set_text(readiness, &tool->path, plan->tool_path);
-    if (result == 0)
-        result = readiness->want_parts ? ck_depend_all(depend, plan->execute_fd)
-                                       : ck_depend_interpreters(depend, plan->execute_fd);
-    if (result == -ELOOP || result == -E2BIG)
+    int r = set_text(readiness, &tool->path, plan->tool_path);
+    if (r == 0)
+        r = readiness->want_parts ? ck_depend_all(depend, plan->execute_fd)
+                                  : ck_depend_interpreters(depend, plan->execute_fd);
+    if (r == -ELOOP || r == -E2BIG)
         return set_problem(readiness, tool, CK_READINESS_FAILED, "it depends on more files than can be followed");
-    if (result < 0)
-        return result;
+    if (r < 0)
+        return r;
     tool->state = CK_READINESS_READY;
     tool->parts = depend->parts;
     tool->parts_count = depend->count;
@@ -173,7 +173,7 @@ static void run(struct ck_readiness *readiness, struct ck_readiness_tool *tool, 
                 struct ck_plan *plan)
 {
     tool->job = ck_job_from_plan(readiness->context, request, plan, true);
-    if (tool->job == NULL)
+    if (!tool->job)
         return;
     tool->next_running = readiness->running;
     readiness->running = tool;
@@ -187,8 +187,8 @@ static void run(struct ck_readiness *readiness, struct ck_readiness_tool *tool, 
 static int take_tool(struct ck_readiness *readiness, struct ck_readiness_tool *tool)
 {
     const struct ck_list *version_args = &tool->tool->version_args;
-    const char **argv = ck_arena_array(&readiness->arena, version_args->count + 2u, sizeof *argv);
-    if (argv == NULL)
+    const char **argv = ck_arena_array(&readiness->arena, version_args->count + 2u, sizeof(*argv));
+    if (!argv)
         return -ENOMEM;
     argv[0] = tool->tool->name;
     for (uint32_t i = 0; i < version_args->count; i++)
@@ -202,18 +202,18 @@ static int take_tool(struct ck_readiness *readiness, struct ck_readiness_tool *t
     struct ck_plan_sources sources = ck_context_sources(readiness->context);
     struct ck_plan plan;
     sources.policy = &readiness->policy;
-    int result = ck_plan_make(&sources, &request, &plan);
-    bool allowed = result == 0 && plan.verdict.outcome == CHOKE_NONE;
+    int r = ck_plan_make(&sources, &request, &plan);
+    bool allowed = r == 0 && plan.verdict.outcome == CHOKE_NONE;
     if (allowed)
-        result = examine(readiness, tool, &plan);
-    else if (result == 0)
-        result = take_refusal(readiness, tool, &plan);
-    if (result == 0 && allowed && tool->problem == NULL && !tool->cached && version_args->count > 0) {
+        r = examine(readiness, tool, &plan);
+    else if (r == 0)
+        r = take_refusal(readiness, tool, &plan);
+    if (r == 0 && allowed && !tool->problem && !tool->cached && version_args->count > 0) {
         run(readiness, tool, &request, &plan);
-        result = tool->job == NULL ? -ENOMEM : 0;
+        r = !tool->job ? -ENOMEM : 0;
     }
     ck_plan_done(&plan);
-    return result;
+    return r;
 }
 
 /* ---- answers ---- */
@@ -226,7 +226,7 @@ static int take_version(struct ck_readiness *readiness, struct ck_readiness_tool
     if (result->outcome != CHOKE_EXITED)
         return set_problem(readiness, tool, CK_READINESS_FAILED, result->error.message);
     if (result->exit_code != 0) {
-        (void)snprintf(problem_text, sizeof problem_text, "its version command ended with status %d",
+        (void)snprintf(problem_text, sizeof(problem_text), "its version command ended with status %d",
                        result->exit_code);
         return set_problem(readiness, tool, CK_READINESS_FAILED, problem_text);
     }
@@ -241,58 +241,58 @@ static int take_version(struct ck_readiness *readiness, struct ck_readiness_tool
 /* Takes the answers of the tools that have ended. */
 static int collect(struct ck_readiness *readiness)
 {
-    int result = 0;
-    for (struct ck_readiness_tool **at = &readiness->running; *at != NULL;) {
+    int r = 0;
+    for (struct ck_readiness_tool **at = &readiness->running; *at;) {
         struct ck_readiness_tool *tool = *at;
         const struct choke_result *answer = choke_job_result(tool->job);
-        if (answer == NULL) {
+        if (!answer) {
             at = &tool->next_running;
             continue;
         }
         *at = tool->next_running;
         readiness->running_count--;
-        if (result == 0)
-            result = take_version(readiness, tool, answer);
+        if (r == 0)
+            r = take_version(readiness, tool, answer);
         choke_job_free(tool->job);
         tool->job = NULL;
     }
-    return result;
+    return r;
 }
 
 static bool is_stopped(const struct ck_readiness *readiness)
 {
-    return readiness->stop != NULL && readiness->stop(readiness->stop_data);
+    return readiness->stop && readiness->stop(readiness->stop_data);
 }
 
 /* Waits until at most count tools are running. */
 static int wait_for(struct ck_readiness *readiness, size_t count)
 {
     struct choke_context *context = readiness->context;
-    int result = collect(readiness);
-    while (result == 0 && readiness->running_count > count) {
-        result = ck_context_round(context, readiness->stop != NULL ? STOP_POLL_MS : -1);
-        if (result == 0 && is_stopped(readiness))
+    int r = collect(readiness);
+    while (r == 0 && readiness->running_count > count) {
+        r = ck_context_round(context, readiness->stop ? STOP_POLL_MS : -1);
+        if (r == 0 && is_stopped(readiness))
             return -ECANCELED;
-        if (result == 0)
-            result = collect(readiness);
+        if (r == 0)
+            r = collect(readiness);
     }
-    return result;
+    return r;
 }
 
 bool ck_readiness_wants(const struct ck_readiness *readiness, const char *name)
 {
     const char *const *wanted = readiness->only;
-    while (wanted != NULL && *wanted != NULL && strcmp(*wanted, name) != 0)
+    while (wanted && *wanted && strcmp(*wanted, name) != 0)
         wanted++;
-    return wanted == NULL || *wanted != NULL;
+    return !wanted || *wanted;
 }
 
 /* At most PARALLEL_MAX at a time: each needs processes and descriptors of the caller. */
 static int take_tools(struct ck_readiness *readiness)
 {
     const struct choke_context *context = readiness->context;
-    int result = 0;
-    for (uint32_t i = 0; result == 0 && i < context->policy->tools_count; i++) {
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < context->policy->tools_count; i++) {
         const struct ck_tool *listed = &context->policy->tools[i];
         if (!ck_policy_tool_is_here(listed) || !ck_readiness_wants(readiness, listed->name))
             continue;
@@ -301,39 +301,39 @@ static int take_tools(struct ck_readiness *readiness)
         struct ck_readiness_tool *tool = &readiness->tools[readiness->count++];
         tool->tool = listed;
         tool->install = context->installs[i];
-        result = take_tool(readiness, tool);
-        if (result == 0)
-            result = wait_for(readiness, PARALLEL_MAX - 1);
+        r = take_tool(readiness, tool);
+        if (r == 0)
+            r = wait_for(readiness, PARALLEL_MAX - 1);
     }
-    return result == 0 ? wait_for(readiness, 0) : result;
+    return r == 0 ? wait_for(readiness, 0) : r;
 }
 
 int ck_readiness_check(struct ck_readiness *readiness, struct choke_error *error)
 {
     const struct ck_policy *policy = readiness->context->policy;
-    int result = narrow_policy(readiness);
-    readiness->tools = ck_arena_array(&readiness->arena, policy->tools_count + 1u, sizeof *readiness->tools);
+    int r = narrow_policy(readiness);
+    readiness->tools = ck_arena_array(&readiness->arena, policy->tools_count + 1u, sizeof(*readiness->tools));
     readiness->depend.search = policy->search_path.items;
     readiness->depend.search_count = policy->search_path.count;
     readiness->depend.stop = readiness->stop;
     readiness->depend.stop_data = readiness->stop_data;
     readiness->depend.versions_only = !readiness->want_parts;
     ck_readiness_policy_digest(readiness->context, readiness->policy_sha256);
-    if (result == 0)
-        result = readiness->tools == NULL ? -ENOMEM : take_tools(readiness);
-    if (result == -ENOMEM)
+    if (r == 0)
+        r = !readiness->tools ? -ENOMEM : take_tools(readiness);
+    if (r == -ENOMEM)
         return ck_error_oom(error);
-    if (result == -ECANCELED)
+    if (r == -ECANCELED)
         return ck_error_set(error, CHOKE_CANCELLED, ECANCELED, "the caller stopped the check of the tools");
-    if (result < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot wait for the tools: %s", strerror(-result));
+    if (r < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot wait for the tools: %s", strerror(-r));
     return 0;
 }
 
 /* After an error or a stop some tools may still run. They are cancelled and freed when they end. */
 void ck_readiness_done(struct ck_readiness *readiness)
 {
-    for (struct ck_readiness_tool *tool = readiness->running; tool != NULL; tool = tool->next_running)
+    for (struct ck_readiness_tool *tool = readiness->running; tool; tool = tool->next_running)
         choke_job_free(tool->job);
     ck_depend_done(&readiness->depend);
     ck_arena_done(&readiness->arena);

@@ -15,13 +15,13 @@
  */
 static const char *kind_of_path(const char *path, const char *message)
 {
-    const char *kind = path != NULL ? ck_secret_kind(path) : NULL;
-    if (kind == NULL)
+    const char *kind = path ? ck_secret_kind(path) : NULL;
+    if (!kind)
         return NULL;
     char quoted[CK_QUOTE_MAX];
-    (void)ck_quote(quoted, sizeof quoted, path, strlen(path));
+    (void)ck_quote(quoted, sizeof(quoted), path, strlen(path));
     quoted[PREFIX_BYTES] = '\0';
-    return strstr(message, quoted) != NULL ? kind : NULL;
+    return strstr(message, quoted) ? kind : NULL;
 }
 
 void ck_redact_error(struct choke_error *error, const struct choke_request *request)
@@ -29,13 +29,13 @@ void ck_redact_error(struct choke_error *error, const struct choke_request *requ
     if (error->outcome == CHOKE_NONE)
         return;
     const char *kind = ck_secret_kind(error->message);
-    if (kind == NULL && request != NULL)
+    if (!kind && request)
         kind = kind_of_path(request->root, error->message);
-    if (kind == NULL && request != NULL)
+    if (!kind && request)
         kind = kind_of_path(request->cwd, error->message);
-    if (kind == NULL && request != NULL)
+    if (!kind && request)
         kind = kind_of_path(request->keep_path, error->message);
-    if (kind == NULL)
+    if (!kind)
         return;
     unsigned line = error->line, column = error->column;
     (void)ck_error_set(error, error->outcome, error->errnum,
@@ -48,19 +48,19 @@ void ck_redact_error(struct choke_error *error, const struct choke_request *requ
 const char *ck_redact_copy(struct ck_arena *arena, const char *text)
 {
     char shown[CK_SECRET_SHOWN_MAX];
-    return text != NULL ? ck_arena_strdup(arena, ck_secret_show(shown, text, ck_secret_kind(text))) : NULL;
+    return text ? ck_arena_strdup(arena, ck_secret_show(shown, text, ck_secret_kind(text))) : NULL;
 }
 
 const char *const *ck_redact_list(struct ck_arena *arena, const char *const *list)
 {
     char shown[CK_SECRET_SHOWN_MAX];
     size_t count = 0;
-    while (list != NULL && list[count] != NULL)
+    while (list && list[count])
         count++;
-    const char **copies = list != NULL ? ck_arena_array(arena, count + 1, sizeof *copies) : NULL;
-    for (size_t i = 0; copies != NULL && i < count; i++) {
+    const char **copies = list ? ck_arena_array(arena, count + 1, sizeof(*copies)) : NULL;
+    for (size_t i = 0; copies && i < count; i++) {
         copies[i] = ck_arena_strdup(arena, ck_secret_show(shown, list[i], ck_secret_kind_at(list, i)));
-        if (copies[i] == NULL)
+        if (!copies[i])
             return NULL;
     }
     return copies;
@@ -68,5 +68,5 @@ const char *const *ck_redact_list(struct ck_arena *arena, const char *const *lis
 
 const char *choke_credential_kind(const char *text)
 {
-    return text != NULL ? ck_secret_kind(text) : NULL;
+    return text ? ck_secret_kind(text) : NULL;
 }

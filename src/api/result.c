@@ -50,20 +50,20 @@ const char *choke_outcome_name(enum choke_outcome outcome)
         [CHOKE_POLICY] = "policy",
         [CHOKE_SPAWN_FAILED] = "spawn_failed",
     };
-    return (size_t)outcome < sizeof names / sizeof names[0] ? names[outcome] : "none";
+    return (size_t)outcome < sizeof(names) / sizeof(names[0]) ? names[outcome] : "none";
 }
 
 static const char *copy(struct result_box *box, const char *text, bool *ok)
 {
-    const char *copied = text != NULL ? ck_arena_strdup(&box->text, text) : NULL;
-    *ok = *ok && (text == NULL || copied != NULL);
+    const char *copied = text ? ck_arena_strdup(&box->text, text) : NULL;
+    *ok = *ok && (!text || copied);
     return copied;
 }
 
 struct choke_result *ck_result_new(const struct ck_plan *plan)
 {
-    struct result_box *box = calloc(1, sizeof *box);
-    if (box == NULL)
+    struct result_box *box = calloc(1, sizeof(*box));
+    if (!box)
         return NULL;
     bool ok = true;
     box->result = (struct choke_result){
@@ -110,19 +110,19 @@ static void list_limits(struct result_box *box, const struct ck_plan *plan)
 static void list_rules(struct result_box *box, const struct ck_verdict *verdict)
 {
     static const char *const none[] = {NULL};
-    const char **rules = ck_arena_array(&box->text, verdict->egress_count + 1, sizeof *rules);
-    for (size_t i = 0; rules != NULL && i < verdict->egress_count; i++) {
+    const char **rules = ck_arena_array(&box->text, verdict->egress_count + 1, sizeof(*rules));
+    for (size_t i = 0; rules && i < verdict->egress_count; i++) {
         char text[CK_DESTINATION_TEXT_SIZE];
         rules[i] = ck_arena_strdup(&box->text, ck_destination_text(&verdict->egress[i], text));
     }
-    box->egress.rules = rules != NULL ? rules : none;
+    box->egress.rules = rules ? rules : none;
 }
 
 /* result->jail is NULL if nothing ran; then the result has no egress either. */
 void ck_result_egress(struct choke_result *result, const struct ck_proxy_gate_totals *totals, bool spent)
 {
     struct result_box *box = (struct result_box *)result;
-    if (result->jail == NULL)
+    if (!result->jail)
         return;
     box->egress.allowed = totals->opened;
     box->egress.refused = totals->refused;
@@ -130,7 +130,7 @@ void ck_result_egress(struct choke_result *result, const struct ck_proxy_gate_to
     box->egress.sent_bytes = totals->up_bytes;
     box->egress.received_bytes = totals->down_bytes;
     result->egress = &box->egress;
-    if (spent && result->limit_hit == NULL)
+    if (spent && !result->limit_hit)
         result->limit_hit = "egress";
 }
 
@@ -139,7 +139,7 @@ void ck_result_started(struct choke_result *result, const struct ck_plan *plan)
     struct result_box *box = (struct result_box *)result;
     if (plan->verdict.egress_count > 0)
         list_rules(box, &plan->verdict);
-    memcpy(box->layers, plan->layers, sizeof box->layers);
+    memcpy(box->layers, plan->layers, sizeof(box->layers));
     result->layers = box->layers;
     result->jail = plan->jail.jail->name;
     list_limits(box, plan);
@@ -164,7 +164,7 @@ static void refuse_limit(struct choke_result *result, const struct ck_wire_repor
         at++;
     const char *name = at < result->limit_count ? box->limits[at].name : "limits";
     const char *rule = ck_arena_printf(&box->text, "tools.%s.limits.%s", result->tool_name, name);
-    if (rule != NULL)
+    if (rule)
         result->rule = rule;
     (void)ck_error_set(&result->error, result->outcome, report->error,
                        "the limit '%s' of '%s' cannot be enforced here: %s", name, result->tool_name,
@@ -252,8 +252,8 @@ static void set_error(struct choke_result *result, const struct ck_run *run)
         break;
     case CHOKE_SIGNALED:
         (void)ck_error_set(error, CHOKE_SIGNALED, 0, "'%s' was ended by signal %d (%s)%s%s", tool, result->signal,
-                           strsignal(result->signal), result->limit_hit != NULL ? "; it reached a limit: " : "",
-                           result->limit_hit != NULL ? result->limit_hit : "");
+                           strsignal(result->signal), result->limit_hit ? "; it reached a limit: " : "",
+                           result->limit_hit ? result->limit_hit : "");
         break;
     default:
         break;
@@ -270,7 +270,7 @@ void ck_result_collected(struct choke_result *result, bool is_kept)
 {
     static const struct choke_file_change none[1];
     const struct ck_changes *changes = ck_result_changes(result);
-    result->changes = changes->items != NULL ? changes->items : none;
+    result->changes = changes->items ? changes->items : none;
     result->change_count = changes->count;
     result->changes_incomplete = changes->incomplete;
     result->kept_incomplete = is_kept && (changes->incomplete || changes->keep_error != 0);
@@ -303,7 +303,7 @@ void ck_result_end(struct choke_result *result, struct ck_run *run)
 
 void choke_result_free(struct choke_result *result)
 {
-    if (result == NULL)
+    if (!result)
         return;
     struct result_box *box = (struct result_box *)result;
     ck_changes_done(&box->changes);

@@ -46,11 +46,11 @@ const char *choke_severity_name(enum choke_severity severity)
 /* A fault of the text is kept as a finding; out of memory is a failure. */
 static int parse(struct choke_policy *policy, const void *text, size_t length, struct choke_error *error)
 {
-    const char *file = policy->file != NULL ? policy->file : "default policy";
+    const char *file = policy->file ? policy->file : "default policy";
     struct choke_error ignored;
     int r = ck_policy_parse(file, text, length, &policy->policy, &policy->fault);
     if (r < 0 && policy->fault.outcome != CHOKE_POLICY) {
-        if (error != NULL)
+        if (error)
             *error = policy->fault;
         return r;
     }
@@ -63,12 +63,12 @@ static int parse(struct choke_policy *policy, const void *text, size_t length, s
 
 static int open_policy(struct choke_policy *policy, const char *path, struct choke_error *error)
 {
-    if (path == NULL)
+    if (!path)
         return parse(policy, ck_policy_default_text, ck_policy_default_length, error);
     char *text;
     size_t length;
     policy->file = ck_arena_strdup(&policy->arena, path);
-    if (policy->file == NULL)
+    if (!policy->file)
         return ck_error_oom(error);
     const struct ck_rulefile file = ck_policyfile(path);
     int r = ck_rulefile_review(&file, &text, &length, &policy->refusal, error);
@@ -81,10 +81,10 @@ static int open_policy(struct choke_policy *policy, const char *path, struct cho
 
 int choke_policy_open(const char *path, struct choke_policy **ret_policy, struct choke_error *error)
 {
-    if (ret_policy == NULL)
+    if (!ret_policy)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a pointer for the policy is required");
-    struct choke_policy *policy = calloc(1, sizeof *policy);
-    if (policy == NULL)
+    struct choke_policy *policy = calloc(1, sizeof(*policy));
+    if (!policy)
         return ck_error_oom(error);
     int r = open_policy(policy, path, error);
     if (r < 0)
@@ -96,7 +96,7 @@ int choke_policy_open(const char *path, struct choke_policy **ret_policy, struct
 
 void choke_policy_free(struct choke_policy *policy)
 {
-    if (policy == NULL)
+    if (!policy)
         return;
     ck_policy_free(policy->policy);
     ck_yaml_tree_done(&policy->tree);
@@ -106,16 +106,16 @@ void choke_policy_free(struct choke_policy *policy)
 
 int choke_policy_json(struct choke_policy *policy, const char **ret_text, struct choke_error *error)
 {
-    if (policy == NULL || ret_text == NULL)
+    if (!policy || !ret_text)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a policy and a pointer for its text are required");
-    if (policy->policy == NULL) {
-        if (error != NULL)
+    if (!policy->policy) {
+        if (error)
             *error = policy->fault;
         return -EINVAL;
     }
-    if (policy->json == NULL)
+    if (!policy->json)
         policy->json = ck_policy_json(policy->policy, &policy->arena);
-    if (policy->json == NULL)
+    if (!policy->json)
         return ck_error_oom(error);
     *ret_text = policy->json;
     return 0;
@@ -123,7 +123,7 @@ int choke_policy_json(struct choke_policy *policy, const char **ret_text, struct
 
 int ck_review_records(struct choke_policy *policy, struct choke_error *error)
 {
-    if (policy->records_read || policy->file == NULL || policy->policy->adr_dir == NULL)
+    if (policy->records_read || !policy->file || !policy->policy->adr_dir)
         return 0;
     if (ck_decision_records_read(&policy->arena, policy->file, policy->policy->adr_dir, &policy->records) < 0)
         return ck_error_oom(error);
@@ -147,13 +147,13 @@ static void set_position(const struct review *check, struct choke_finding *findi
     const struct ck_policy *policy = check->policy->policy;
     const struct ck_yaml_tree *tree = &check->policy->tree;
     finding->line = check->tool->line;
-    if (tree->nodes == NULL)
+    if (!tree->nodes)
         return;
     const struct ck_yaml_node *tools = ck_yaml_node_value(&tree->nodes[0], "tools");
     const struct ck_yaml_node *entry = ck_yaml_node_entry(tools, (uint32_t)(check->tool - policy->tools));
     const struct ck_yaml_node *value = ck_yaml_node_value(entry, check->key);
-    finding->line = value != NULL ? value->line : entry->line;
-    finding->column = value != NULL ? value->column : entry->column;
+    finding->line = value ? value->line : entry->line;
+    finding->column = value ? value->column : entry->column;
 }
 
 __attribute__((format(printf, 3, 4))) static struct choke_finding *add_finding(struct review *check,
@@ -165,16 +165,16 @@ __attribute__((format(printf, 3, 4))) static struct choke_finding *add_finding(s
     struct choke_finding *finding = &policy->findings[policy->findings_count++];
     va_list list;
     va_start(list, format);
-    (void)vsnprintf(formatted, sizeof formatted, format, list);
+    (void)vsnprintf(formatted, sizeof(formatted), format, list);
     va_end(list);
     *finding = (struct choke_finding){.severity = severity, .rule = check->key};
     finding->message = ck_arena_strdup(&policy->arena, formatted);
-    if (check->tool != NULL) {
+    if (check->tool) {
         finding->tool = check->tool->name;
         finding->rule = ck_arena_printf(&policy->arena, "tools.%s.%s", check->tool->name, check->key);
         set_position(check, finding);
     }
-    check->failed = check->failed || finding->message == NULL || finding->rule == NULL;
+    check->failed = check->failed || !finding->message || !finding->rule;
     return finding;
 }
 
@@ -185,9 +185,9 @@ __attribute__((format(printf, 3, 4))) static struct choke_finding *add_finding(s
 static const char *strip_position(const struct choke_error *fault)
 {
     char position[64];
-    (void)snprintf(position, sizeof position, ": line %u, column %u: ", fault->line, fault->column);
+    (void)snprintf(position, sizeof(position), ": line %u, column %u: ", fault->line, fault->column);
     const char *at = fault->line != 0 ? strstr(fault->message, position) : NULL;
-    return at != NULL ? at + strlen(position) : fault->message;
+    return at ? at + strlen(position) : fault->message;
 }
 
 static void check_file(struct review *check)
@@ -197,7 +197,7 @@ static void check_file(struct review *check)
     if (policy->refusal.outcome != CHOKE_NONE)
         (void)add_finding(check, CHOKE_SEVERITY_WARNING, "a run would refuse this file: %s", policy->refusal.message);
     check->key = "policy";
-    if (policy->policy != NULL)
+    if (policy->policy)
         return;
     struct choke_finding *finding = add_finding(check, CHOKE_SEVERITY_ERROR, "%s", strip_position(&policy->fault));
     finding->line = policy->fault.line;
@@ -209,10 +209,10 @@ static void check_directory(struct review *check)
     const struct choke_policy *policy = check->policy;
     const struct ck_decision_records *records = &policy->records;
     check->key = "adr_dir";
-    if (policy->file == NULL)
+    if (!policy->file)
         (void)add_finding(check, CHOKE_SEVERITY_NOTE,
                           "the policy is embedded, so its decision records cannot be checked");
-    else if (policy->policy->adr_dir == NULL)
+    else if (!policy->policy->adr_dir)
         (void)add_finding(
             check, CHOKE_SEVERITY_ERROR,
             "'adr_dir' is missing; set it to the directory of the decision records, relative to this file");
@@ -242,7 +242,7 @@ static void check_tool(struct review *check)
                           "there is no decision record %s-*.md in '%s' (a regular file, not empty)", tool->adr,
                           CK_QUOTE(policy->records.directory));
     check->key = "args";
-    if (tool->route == CK_ROUTE_DIRECT && tool->args == NULL)
+    if (tool->route == CK_ROUTE_DIRECT && !tool->args)
         (void)add_finding(check, CHOKE_SEVERITY_WARNING,
                           "'%s' runs without a jail and has no 'args': any argument is allowed; list the allowed ones",
                           tool->name);
@@ -276,7 +276,7 @@ static const char *find_unmapped(const struct ck_list *execs)
         if (helper[0] != '/' || stat(helper, &status) < 0 || !S_ISDIR(status.st_mode))
             continue;
         CK_HEAP char *real = ck_heap_own(realpath(helper, NULL));
-        if (real != NULL && !ck_native_is_system(real))
+        if (real && !ck_native_is_system(real))
             return helper;
     }
     return NULL;
@@ -286,10 +286,10 @@ static void check_execs(struct review *check)
 {
     const struct ck_tool *tool = check->tool;
     const char *unmapped = find_unmapped(&tool->execs);
-    for (uint32_t i = 0; unmapped == NULL && tool->args != NULL && i < tool->args->subcommands_count; i++)
+    for (uint32_t i = 0; !unmapped && tool->args && i < tool->args->subcommands_count; i++)
         unmapped = find_unmapped(&tool->args->subcommands[i].execs);
     check->key = "execs";
-    if (unmapped != NULL)
+    if (unmapped)
         (void)add_finding(
             check, CHOKE_SEVERITY_ERROR,
             "'%s' in 'execs' is a directory outside /usr, /lib, /bin and the like: in a jail, code is mapped only "
@@ -313,15 +313,15 @@ static int run_checks(struct choke_policy *policy, struct choke_error *error)
 {
     struct review check = {.policy = policy};
     const struct ck_policy *model = policy->policy;
-    size_t tools = model != NULL ? model->tools_count : 0;
-    if (model != NULL && ck_review_records(policy, error) < 0)
+    size_t tools = model ? model->tools_count : 0;
+    if (model && ck_review_records(policy, error) < 0)
         return -ENOMEM;
     policy->findings = ck_arena_array(
-        &policy->arena, FINDINGS_OF_TOOL * tools + policy->records.count + FINDINGS_OF_FILE, sizeof *policy->findings);
-    if (policy->findings == NULL)
+        &policy->arena, FINDINGS_OF_TOOL * tools + policy->records.count + FINDINGS_OF_FILE, sizeof(*policy->findings));
+    if (!policy->findings)
         return ck_error_oom(error);
     check_file(&check);
-    if (model != NULL)
+    if (model)
         check_tools(&check, model);
     if (!check.failed)
         return 0;
@@ -333,9 +333,9 @@ static int run_checks(struct choke_policy *policy, struct choke_error *error)
 int choke_policy_check(struct choke_policy *policy, const struct choke_finding **ret_findings, size_t *ret_count,
                        struct choke_error *error)
 {
-    if (policy == NULL || ret_findings == NULL || ret_count == NULL)
+    if (!policy || !ret_findings || !ret_count)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a policy and a pointer for its findings are required");
-    int r = policy->findings == NULL ? run_checks(policy, error) : 0;
+    int r = !policy->findings ? run_checks(policy, error) : 0;
     if (r < 0)
         return r;
     *ret_findings = policy->findings;

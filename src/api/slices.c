@@ -42,10 +42,10 @@ static void discard(struct choke_job *job)
 {
     struct ck_slices *slices = &job->context->slices;
     struct ck_run *run = &job->run;
-    if (run->overlay.upper_fd < 0 && run->scratch.scratch_pool == NULL)
+    if (run->overlay.upper_fd < 0 && !run->scratch.scratch_pool)
         return;
-    struct ck_trash *trash = malloc(sizeof *trash);
-    if (trash == NULL) {
+    struct ck_trash *trash = malloc(sizeof(*trash));
+    if (!trash) {
         ck_fd_close(&run->overlay.upper_fd);
         ck_scratch_release(&run->scratch);
         return;
@@ -64,7 +64,7 @@ static void discard(struct choke_job *job)
 static void empty_trash(struct choke_context *context, struct ck_slice *slice)
 {
     struct ck_slices *slices = &context->slices;
-    while (slices->trash != NULL) {
+    while (slices->trash) {
         struct ck_trash *trash = slices->trash;
         ck_slice_spend_entries(slice, 1);
         if ((trash->overlay_fd >= 0 && !ck_clear_step(&trash->clearing, slice)) ||
@@ -82,7 +82,7 @@ static void append(struct choke_job *job)
 {
     struct ck_slices *slices = &job->context->slices;
     job->next_done = NULL;
-    if (slices->last != NULL)
+    if (slices->last)
         slices->last->next_done = job;
     else
         slices->first = job;
@@ -97,7 +97,7 @@ static void take_out(struct choke_job *job)
     struct choke_job *before = NULL;
     for (struct choke_job *at = slices->first; at != job; at = at->next_done)
         before = at;
-    if (before != NULL)
+    if (before)
         before->next_done = job->next_done;
     else
         slices->first = job->next_done;
@@ -110,7 +110,7 @@ static void take_out(struct choke_job *job)
 /* A job with its time over comes first: only little is left to do for it. */
 static struct choke_job *choose(const struct ck_slices *slices)
 {
-    for (struct choke_job *job = slices->first; job != NULL; job = job->next_done)
+    for (struct choke_job *job = slices->first; job; job = job->next_done)
         if (job->collect.cut)
             return job;
     return slices->first;
@@ -122,9 +122,9 @@ static struct choke_job *choose(const struct ck_slices *slices)
 static void cut(struct choke_job *job, int error)
 {
     job->collect.cut = true;
-    if (job->collect.walk != NULL && ck_changes_stop_early(job->collect.walk, error))
+    if (job->collect.walk && ck_changes_stop_early(job->collect.walk, error))
         job->collect.error = error;
-    if (job->run.scratch.scratch_pool != NULL)
+    if (job->run.scratch.scratch_pool)
         discard(job);
 }
 
@@ -146,7 +146,7 @@ static bool run_slice(struct choke_job *job, struct ck_slice *slice)
 {
     job->collect.had_slice = true;
     ck_slice_spend_entries(slice, 1);
-    if (job->collect.walk != NULL && !ck_changes_step(job->collect.walk, slice))
+    if (job->collect.walk && !ck_changes_step(job->collect.walk, slice))
         return false;
     return ck_scratch_remove_step(&job->run.scratch, slice);
 }
@@ -175,11 +175,11 @@ bool ck_slices_begin(struct choke_job *job)
         if (overlay->upper_fd >= 0)
             job->collect.walk = ck_changes_begin(changes, &where);
         /* If the overlay was lost with the warden, so was the list. */
-        changes->incomplete = changes->incomplete || job->collect.walk == NULL;
+        changes->incomplete = changes->incomplete || !job->collect.walk;
     }
     if (job->context->slices.closing)
         cut(job, ECANCELED);
-    else if (job->collect.walk != NULL || job->run.scratch.scratch_pool != NULL) {
+    else if (job->collect.walk || job->run.scratch.scratch_pool) {
         append(job);
         ck_watch_wake(&job->context->watch);
         return true;
@@ -193,7 +193,7 @@ bool ck_slices_begin(struct choke_job *job)
 static bool is_idle(const struct choke_context *context)
 {
     const struct ck_scratch_pool *scratch_pool = &context->bwrap_state->scratch_pool;
-    return context->slices.count == 0 && context->slices.trash == NULL &&
+    return context->slices.count == 0 && !context->slices.trash &&
            (scratch_pool->parent_fd < 0 || !scratch_pool->leftover);
 }
 
@@ -207,7 +207,7 @@ void ck_slices_run(struct choke_context *context)
     slice.until_ns = now_ns + CK_SLICE_NS;
     if (slices->rounds++ % TRASH_ROUNDS == 0)
         empty_trash(context, &slice);
-    for (struct choke_job *job = slices->first; job != NULL; job = job->next_done)
+    for (struct choke_job *job = slices->first; job; job = job->next_done)
         cut_late(job, now_ns);
     while (slices->count > 0 && !ck_slice_spent(&slice)) {
         struct choke_job *job = choose(slices);
@@ -229,7 +229,7 @@ void ck_slices_close(struct choke_context *context)
 {
     struct ck_slices *slices = &context->slices;
     slices->closing = true;
-    while (slices->first != NULL) {
+    while (slices->first) {
         struct choke_job *job = slices->first;
         take_out(job);
         cut(job, ECANCELED);
@@ -249,7 +249,7 @@ void ck_slices_done(struct choke_context *context, bool owner)
     struct ck_slices *slices = &context->slices;
     uint64_t deadline_ns = ck_clock_now_ns() + CLEANUP_NS;
     struct ck_trash *next;
-    for (struct ck_trash *trash = slices->trash; trash != NULL; trash = next) {
+    for (struct ck_trash *trash = slices->trash; trash; trash = next) {
         next = trash->next;
         bool gone = !owner || trash->overlay_fd >= 0; /* the kernel frees an overlay by itself */
         while (!gone && ck_clock_now_ns() < deadline_ns) {

@@ -20,11 +20,11 @@ static bool find_path(char path[PATH_MAX])
     const char *base = secure_getenv("XDG_CACHE_HOME");
     const char *home = secure_getenv("HOME");
     int length = 0;
-    if (base != NULL && base[0] == '/')
+    if (base && base[0] == '/')
         length = snprintf(path, PATH_MAX, "%s/chokepoint", base);
-    else if (home != NULL && home[0] == '/')
+    else if (home && home[0] == '/')
         length = snprintf(path, PATH_MAX, "%s/.cache/chokepoint", home);
-    if (length > 0 && length < PATH_MAX - (int)sizeof CK_TOOLCACHE_NAME)
+    if (length > 0 && length < PATH_MAX - (int)sizeof(CK_TOOLCACHE_NAME))
         return true;
     path[0] = '\0';
     return false;
@@ -37,15 +37,15 @@ static bool find_path(char path[PATH_MAX])
 static bool is_inside(const char *path, const struct ck_identity *root)
 {
     char above[PATH_MAX];
-    (void)snprintf(above, sizeof above, "%s", path);
+    (void)snprintf(above, sizeof(above), "%s", path);
     for (;;) {
         struct ck_trusted trusted;
         struct choke_error error = {0};
-        int result = ck_trust_walk(above, &trusted, &error);
-        bool inside = result == 0 && ck_trust_passes(&trusted, *root);
+        int r = ck_trust_walk(above, &trusted, &error);
+        bool inside = r == 0 && ck_trust_passes(&trusted, *root);
         ck_trust_done(&trusted);
         char *slash = strrchr(above, '/');
-        if (result != -ENOENT || slash == NULL || slash == above)
+        if (r != -ENOENT || !slash || slash == above)
             return inside;
         *slash = '\0';
     }
@@ -59,16 +59,15 @@ void ck_toolcache_open(struct ck_toolcache *toolcache, const struct ck_identity 
         (void)ck_error_set(&toolcache->error, CHOKE_NONE, ENOENT, "neither XDG_CACHE_HOME nor HOME names a directory");
         return;
     }
-    if (root != NULL && is_inside(toolcache->path, root)) {
+    if (root && is_inside(toolcache->path, root)) {
         (void)ck_error_set(&toolcache->error, CHOKE_NONE, EPERM, "'%s' is inside the root; move it elsewhere",
                            CK_QUOTE(toolcache->path));
         return;
     }
     if (ck_statefile_directory(toolcache->path, &toolcache->fd, &toolcache->error) < 0)
         return;
-    int result =
-        ck_statefile_read(toolcache->fd, CK_TOOLCACHE_NAME, CK_CACHE_MAX_BYTES, &text, &length, &toolcache->error);
-    if (result == 0 && ck_cache_parse(text, length, &toolcache->cache) < 0)
+    int r = ck_statefile_read(toolcache->fd, CK_TOOLCACHE_NAME, CK_CACHE_MAX_BYTES, &text, &length, &toolcache->error);
+    if (r == 0 && ck_cache_parse(text, length, &toolcache->cache) < 0)
         (void)ck_error_set(&toolcache->error, CHOKE_NONE, EINVAL, "'%s' was not written by this version, or is damaged",
                            CK_TOOLCACHE_NAME);
     free(text);

@@ -41,19 +41,19 @@ static void save(struct ck_toolcache *toolcache, const char *policy, const struc
 {
     struct ck_cache_policy fresh = {.sha256 = policy};
     const struct ck_cache_policy *old = NULL;
-    for (size_t i = 0; old == NULL && i < toolcache->cache.count; i++)
+    for (size_t i = 0; !old && i < toolcache->cache.count; i++)
         if (strcmp(toolcache->cache.policies[i].sha256, policy) == 0)
             old = &toolcache->cache.policies[i];
-    size_t most = (old != NULL ? old->count : 0) + 1;
-    fresh.tools = ck_arena_array(&toolcache->cache.arena, most, sizeof *fresh.tools);
-    if (fresh.tools == NULL)
+    size_t most = (old ? old->count : 0) + 1;
+    fresh.tools = ck_arena_array(&toolcache->cache.arena, most, sizeof(*fresh.tools));
+    if (!fresh.tools)
         return;
-    for (size_t i = 0; old != NULL && i < old->count; i++)
+    for (size_t i = 0; old && i < old->count; i++)
         if (strcmp(old->tools[i].name, tool->name) != 0)
             fresh.tools[fresh.count++] = old->tools[i];
     fresh.tools[fresh.count++] = *tool;
     char *text = ck_cache_format(&toolcache->cache, &fresh);
-    if (text != NULL)
+    if (text)
         (void)ck_atomic_file_write(toolcache->fd, CK_TOOLCACHE_NAME, 0600, text, strlen(text));
     free(text);
 }
@@ -66,24 +66,24 @@ static int hash(const struct ck_plan *plan, const struct ck_version *version, co
     struct ck_toolcache toolcache = {.fd = -1};
     ck_toolcache_open(&toolcache, &plan->root);
     const char *known = find_cached(&toolcache.cache, version);
-    int result = 0;
-    if (known != NULL)
+    int r = 0;
+    if (known)
         memcpy(buffer, known, CK_DIGEST_SIZE);
     else
-        result = ck_digest_file(plan->execute_fd, buffer);
+        r = ck_digest_file(plan->execute_fd, buffer);
     const struct ck_cache_tool tool = {
         .name = plan->tool_name, .path = plan->tool_path, .sha256 = buffer, .files = {*version}, .files_count = 1};
-    if (result == 0 && known == NULL && toolcache.fd >= 0 && ck_version_settled(version))
+    if (r == 0 && !known && toolcache.fd >= 0 && ck_version_settled(version))
         save(&toolcache, policy, &tool);
     ck_toolcache_done(&toolcache);
-    return result;
+    return r;
 }
 
 const char *ck_tooldigest_find(struct ck_tooldigests *digests, const struct ck_plan *plan, const char *policy,
                                char buffer[CK_DIGEST_SIZE])
 {
     const struct ck_version *version = &plan->tool_version;
-    if (plan->verdict.tool != NULL && plan->verdict.tool->sha256 != NULL)
+    if (plan->verdict.tool && plan->verdict.tool->sha256)
         return plan->verdict.tool->sha256;
     for (size_t i = 0; i < digests->count; i++)
         if (ck_version_equal(&digests->items[i].version, version))

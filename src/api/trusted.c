@@ -19,12 +19,12 @@ static int check_place(const struct ck_trusted *place, const char *path, const c
 {
     CK_FD root_fd = -1;
     struct ck_identity identity;
-    int result = root != NULL ? ck_beneath_root(root, &root_fd, error) : 0;
-    if (result < 0 || root == NULL)
-        return result;
-    result = ck_trust_identity_of(root_fd, &identity);
-    if (result < 0)
-        return ck_error_set(error, CHOKE_INVALID, -result, "'%s': %s", CK_QUOTE(root), strerror(-result));
+    int r = root ? ck_beneath_root(root, &root_fd, error) : 0;
+    if (r < 0 || !root)
+        return r;
+    r = ck_trust_identity_of(root_fd, &identity);
+    if (r < 0)
+        return ck_error_set(error, CHOKE_INVALID, -r, "'%s': %s", CK_QUOTE(root), strerror(-r));
     if (!ck_trust_passes(place, identity))
         return 0;
     return ck_error_set(error, CHOKE_INVALID, EPERM,
@@ -35,19 +35,19 @@ static int check_place(const struct ck_trusted *place, const char *path, const c
 int choke_read_trusted(const char *path, const char *root, size_t max_bytes, char **ret_text, size_t *ret_length,
                        struct choke_error *error)
 {
-    if (path == NULL || ret_text == NULL || ret_length == NULL)
+    if (!path || !ret_text || !ret_length)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a path and a pointer for the text are required");
     const struct ck_rulefile file = {.path = path, .noun = "", .outcome = CHOKE_INVALID, .max_bytes = max_bytes};
     struct ck_trusted place;
     char *text;
-    int result = ck_rulefile_read(&file, &text, ret_length, &place, error);
-    if (result < 0)
-        return result;
-    result = check_place(&place, path, root, error);
+    int r = ck_rulefile_read(&file, &text, ret_length, &place, error);
+    if (r < 0)
+        return r;
+    r = check_place(&place, path, root, error);
     ck_trust_done(&place);
-    if (result < 0)
+    if (r < 0)
         free(text);
     else
         *ret_text = text;
-    return result;
+    return r;
 }

@@ -47,17 +47,17 @@ static size_t first_special(uint64_t bytes)
     uint64_t quotes = bytes ^ EACH('"'), slashes = bytes ^ EACH('\\'), deletes = bytes ^ EACH(0x7f);
     uint64_t found = (bytes - EACH(0x20)) | (quotes - EACH(1)) | (slashes - EACH(1)) | (deletes - EACH(1)) | bytes;
     found &= EACH(0x80);
-    return found != 0 ? (size_t)__builtin_ctzll(found) / 8 : sizeof bytes;
+    return found != 0 ? (size_t)__builtin_ctzll(found) / 8 : sizeof(bytes);
 }
 
 /* The end of the plain characters that begin at at. */
 static const char *skip_plain(const char *at, const char *end)
 {
     uint64_t bytes;
-    for (; (size_t)(end - at) >= sizeof bytes; at += sizeof bytes) {
-        memcpy(&bytes, at, sizeof bytes);
+    for (; (size_t)(end - at) >= sizeof(bytes); at += sizeof(bytes)) {
+        memcpy(&bytes, at, sizeof(bytes));
         size_t plain = first_special(le64toh(bytes));
-        if (plain < sizeof bytes)
+        if (plain < sizeof(bytes))
             return at + plain;
     }
     while (at < end && *at >= 0x20 && *at < 0x7f && *at != '"' && *at != '\\')
@@ -117,7 +117,7 @@ static bool take_escape(struct json_reader *reader)
     if (reader->at == reader->end)
         return false;
     char c = *reader->at++;
-    return c == 'u' ? take_code(reader) : c != '\0' && strchr("\"\\/bfnrt", c) != NULL;
+    return c == 'u' ? take_code(reader) : c != '\0' && strchr("\"\\/bfnrt", c);
 }
 
 /* A writer escapes hidden characters; one byte alone would be a control character. */
@@ -239,7 +239,7 @@ bool ck_body_is_json(const char *body, size_t length)
     struct members members;
     members.count = 0;
     members.marks = 0;
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+    for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++)
         (void)add_member(&members, fixed[i], strlen(fixed[i]));
     while (reader.at < reader.end)
         if (!take(&reader, ',') || !take_name(&reader, &members) || !take_value(&reader, 0))

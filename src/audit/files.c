@@ -40,16 +40,16 @@
 static int walk_path(struct ck_audit_directory *directory, const char *path, struct choke_error *error)
 {
     struct choke_error cause = {0};
-    int result = ck_trust_walk(path, &directory->place, &cause);
-    if (result == 0 && !S_ISDIR(directory->place.status.st_mode))
-        result = -ENOTDIR;
-    if (result < 0 && cause.message[0] != '\0' && error != NULL)
+    int r = ck_trust_walk(path, &directory->place, &cause);
+    if (r == 0 && !S_ISDIR(directory->place.status.st_mode))
+        r = -ENOTDIR;
+    if (r < 0 && cause.message[0] != '\0' && error)
         *error = cause;
-    else if (result < 0)
-        (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "'%s': %s", CK_QUOTE(path), strerror(-result));
-    if (result < 0)
+    else if (r < 0)
+        (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "'%s': %s", CK_QUOTE(path), strerror(-r));
+    if (r < 0)
         ck_trust_done(&directory->place);
-    return result;
+    return r;
 }
 
 /*
@@ -58,21 +58,21 @@ static int walk_path(struct ck_audit_directory *directory, const char *path, str
  */
 static int open_place(struct ck_audit_directory *directory, const char *path, struct choke_error *error)
 {
-    int result = walk_path(directory, path, error);
-    if (result == -ENOENT) {
+    int r = walk_path(directory, path, error);
+    if (r == -ENOENT) {
         CK_FD made = -1;
-        result = ck_statefile_directory(path, &made, error);
-        if (result == 0)
-            result = walk_path(directory, path, error);
+        r = ck_statefile_directory(path, &made, error);
+        if (r == 0)
+            r = walk_path(directory, path, error);
     }
-    if (result < 0)
-        return result;
+    if (r < 0)
+        return r;
     directory->fd = openat(directory->place.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory->fd >= 0)
         return 0;
-    result = ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '%s': %s", CK_QUOTE(path), strerror(errno));
+    r = ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '%s': %s", CK_QUOTE(path), strerror(errno));
     ck_trust_done(&directory->place);
-    return result;
+    return r;
 }
 
 int ck_audit_directory_open(struct ck_audit_directory *directory, const char *path, const char **ret_name,
@@ -80,16 +80,16 @@ int ck_audit_directory_open(struct ck_audit_directory *directory, const char *pa
 {
     char parent[PATH_MAX];
     const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
-    if (slash == NULL || slash[1] == '\0' || strlen(path) >= sizeof parent || strlen(slash + 1) > NAME_MAX)
+    if (!slash || slash[1] == '\0' || strlen(path) >= sizeof(parent) || strlen(slash + 1) > NAME_MAX)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "'%s' cannot be the path of a file", CK_QUOTE(path));
     /* Opened once: later names are looked up in this directory, wherever the path leads by then. */
     if (directory->fd < 0) {
         size_t length = slash == path ? 1 : (size_t)(slash - path);
         memcpy(parent, path, length);
         parent[length] = '\0';
-        int result = open_place(directory, parent, error);
-        if (result < 0)
-            return result;
+        int r = open_place(directory, parent, error);
+        if (r < 0)
+            return r;
     }
     *ret_name = slash + 1;
     return 0;
@@ -146,17 +146,17 @@ static int open_log(void *data, const char *name, int *ret_fd, struct ck_audit_f
     struct stat status;
     if (fstatat(directory->fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? -ENOENT : fail_open(error, name);
-    int result = check(&status, name, error);
-    if (result < 0)
-        return result;
+    int r = check(&status, name, error);
+    if (r < 0)
+        return r;
     CK_FD fd = openat(directory->fd, name, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT)
         return -ENOENT;
     if (fd < 0 || fstat(fd, &status) < 0)
         return fail_open(error, name);
-    result = check(&status, name, error);
-    if (result < 0)
-        return result;
+    r = check(&status, name, error);
+    if (r < 0)
+        return r;
     *ret_state = state_of(&status);
     *ret_fd = ck_fd_take(&fd);
     return 0;
@@ -226,14 +226,14 @@ static int make(void *data, const char *name, const char *text, size_t length, b
     CK_FD fd = openat(directory->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;
-    int result = may_grow(fd, length);
-    if (result == 0)
-        result = ck_fd_write_all(fd, text, length);
-    if (result == 0 && durable && fdatasync(fd) < 0)
-        result = -errno;
-    if (result < 0)
+    int r = may_grow(fd, length);
+    if (r == 0)
+        r = ck_fd_write_all(fd, text, length);
+    if (r == 0 && durable && fdatasync(fd) < 0)
+        r = -errno;
+    if (r < 0)
         (void)unlinkat(directory->fd, name, 0);
-    return result;
+    return r;
 }
 
 static int link_log(void *data, const char *name, const char *second)
@@ -269,7 +269,7 @@ static void sync_names(void *data)
 
 static void close_listing(DIR **listing)
 {
-    if (*listing != NULL)
+    if (*listing)
         (void)closedir(*listing);
 }
 
@@ -278,11 +278,11 @@ static int has_rotated(void *data, const char *name)
     const struct ck_audit_directory *directory = data;
     CK_FD fd = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     __attribute__((cleanup(close_listing))) DIR *listing = fd < 0 ? NULL : fdopendir(fd);
-    if (listing == NULL)
+    if (!listing)
         return -errno;
     (void)ck_fd_take(&fd); /* fdopendir took it: the listing closes it */
     const struct dirent *entry;
-    while ((entry = readdir(listing)) != NULL)
+    while ((entry = readdir(listing)))
         if (ck_name_is_rotated(entry->d_name, name))
             return 1;
     return 0;
@@ -298,12 +298,12 @@ static void sweep(void *data, const char *name)
     const struct ck_audit_directory *directory = data;
     CK_FD fd = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     __attribute__((cleanup(close_listing))) DIR *listing = fd < 0 ? NULL : fdopendir(fd);
-    if (listing == NULL)
+    if (!listing)
         return;            /* they stay: they need little space, and no one reads them */
     (void)ck_fd_take(&fd); /* the listing closes it */
     const struct dirent *entry;
     struct stat status;
-    while ((entry = readdir(listing)) != NULL)
+    while ((entry = readdir(listing)))
         if (ck_name_is_new(entry->d_name, name) &&
             fstatat(directory->fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode) &&
             status.st_uid == geteuid() && status.st_size <= (off_t)CK_AUDIT_BEGIN_MAX)

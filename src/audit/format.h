@@ -67,7 +67,7 @@
 
 #define CK_AUDIT_CLOSING ",\"hash\":\"" /* then the hash, and CK_AUDIT_END */
 #define CK_AUDIT_END "\"}"
-#define CK_AUDIT_CLOSING_LENGTH (sizeof CK_AUDIT_CLOSING - 1 + CK_AUDIT_HASH_HEX + sizeof CK_AUDIT_END - 1)
+#define CK_AUDIT_CLOSING_LENGTH (sizeof(CK_AUDIT_CLOSING) - 1 + CK_AUDIT_HASH_HEX + sizeof(CK_AUDIT_END) - 1)
 
 #define CK_AUDIT_KIND_BEGIN "begin"
 #define CK_AUDIT_KIND_INTENT "intent"

@@ -38,9 +38,9 @@ void ck_head_sign(char text[CK_HEAD_TEXT_MAX], const unsigned char seed[CK_SEED_
     size_t length = strlen(text);
     (void)crypto_sign_ed25519_seed_keypair(public, secret, seed);
     (void)crypto_sign_ed25519_detached(signature, NULL, (const unsigned char *)text, length, secret);
-    sodium_memzero(secret, sizeof secret);
+    sodium_memzero(secret, sizeof(secret));
     text[length] = '.';
-    (void)sodium_bin2base64(text + length + 1, CK_HEAD_TEXT_MAX - length - 1, signature, sizeof signature, VARIANT);
+    (void)sodium_bin2base64(text + length + 1, CK_HEAD_TEXT_MAX - length - 1, signature, sizeof(signature), VARIANT);
 }
 
 /* ---- reading ---- */
@@ -57,14 +57,14 @@ static int refuse_head(const struct ck_cursor *whole, struct choke_error *error)
 {
     char quoted[CK_QUOTE_MAX];
     return ck_error_set(error, CHOKE_INVALID, EINVAL, "'%s' is not a head; a head is " CK_HEAD_FORM,
-                        ck_quote(quoted, sizeof quoted, whole->at, (size_t)(whole->end - whole->at)));
+                        ck_quote(quoted, sizeof(quoted), whole->at, (size_t)(whole->end - whole->at)));
 }
 
 static struct ck_cursor without_blanks(const char *text)
 {
     struct ck_cursor cursor = {.at = text + strspn(text, BLANKS)};
     cursor.end = cursor.at + strlen(cursor.at);
-    while (cursor.end > cursor.at && strchr(BLANKS, cursor.end[-1]) != NULL)
+    while (cursor.end > cursor.at && strchr(BLANKS, cursor.end[-1]))
         cursor.end--;
     return cursor;
 }
@@ -75,9 +75,9 @@ int ck_head_parse(const char *text, const unsigned char *key, struct ck_head *re
     struct ck_cursor cursor = without_blanks(text), whole = cursor;
     unsigned char signature[CK_SIGNATURE_BYTES];
     struct ck_head head = {0};
-    if ((size_t)(whole.end - whole.at) < sizeof PREFIX - 1 || memcmp(whole.at, PREFIX, sizeof PREFIX - 1) != 0)
+    if ((size_t)(whole.end - whole.at) < sizeof(PREFIX) - 1 || memcmp(whole.at, PREFIX, sizeof(PREFIX) - 1) != 0)
         return refuse_head(&whole, error);
-    cursor.at += sizeof PREFIX - 1;
+    cursor.at += sizeof(PREFIX) - 1;
     if (!ck_cursor_take_hex(&cursor, CK_AUDIT_LOG_HEX, head.log) || !ck_cursor_take_text(&cursor, ".") ||
         !ck_cursor_take_number(&cursor, &head.seq) || !ck_cursor_take_text(&cursor, ".") ||
         !ck_cursor_take_hex(&cursor, CK_AUDIT_HASH_HEX, head.hash))
@@ -87,11 +87,10 @@ int ck_head_parse(const char *text, const unsigned char *key, struct ck_head *re
     head.is_signed = ck_cursor_take_text(&cursor, ".");
     if (head.is_signed ? !take_signature(&cursor, signature) : cursor.at != cursor.end)
         return refuse_head(&whole, error);
-    if (key != NULL && !head.is_signed)
+    if (key && !head.is_signed)
         return ck_error_set(error, CHOKE_INVALID, EINVAL,
                             "the head of record %" PRIu64 " is not signed, but a public key is given", head.seq);
-    if (key != NULL &&
-        crypto_sign_ed25519_verify_detached(signature, (const unsigned char *)whole.at, covered, key) != 0)
+    if (key && crypto_sign_ed25519_verify_detached(signature, (const unsigned char *)whole.at, covered, key) != 0)
         return ck_error_set(error, CHOKE_INVALID, EBADMSG,
                             "the head of record %" PRIu64 " was not signed by this key, or was changed since",
                             head.seq);
@@ -112,24 +111,24 @@ int ck_head_list_parse(const char *const *texts, const char *key, struct ck_head
     size_t count = 0;
     *ret_heads = (struct ck_head_list){0};
     /* A caller who gives a key expects a check. Without a head nothing would be checked. */
-    while (texts != NULL && texts[count] != NULL)
+    while (texts && texts[count])
         count++;
     if (count > CK_HEAD_LIST_MAX)
         return ck_error_set(error, CHOKE_INVALID, E2BIG, "more than %d heads are given", CK_HEAD_LIST_MAX);
-    if (key != NULL && count == 0)
+    if (key && count == 0)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a public key is given, but no head that it could verify");
-    if (key != NULL && ck_key_parse_public(key, public, error) < 0)
+    if (key && ck_key_parse_public(key, public, error) < 0)
         return -EINVAL;
-    ret_heads->items = calloc(count + 1, sizeof *ret_heads->items);
-    if (ret_heads->items == NULL)
+    ret_heads->items = calloc(count + 1, sizeof(*ret_heads->items));
+    if (!ret_heads->items)
         return ck_error_oom(error);
     for (size_t i = 0; i < count; i++) {
-        int result = ck_head_parse(texts[i], key != NULL ? public : NULL, &ret_heads->items[i], error);
-        if (result < 0)
-            return result;
+        int r = ck_head_parse(texts[i], key ? public : NULL, &ret_heads->items[i], error);
+        if (r < 0)
+            return r;
     }
     ret_heads->count = count;
-    qsort(ret_heads->items, count, sizeof *ret_heads->items, by_seq);
+    qsort(ret_heads->items, count, sizeof(*ret_heads->items), by_seq);
     return 0;
 }
 

@@ -26,7 +26,7 @@
 #define VARIANT sodium_base64_VARIANT_URLSAFE_NO_PADDING
 #define SECRET_PREFIX "cks1."
 #define PUBLIC_PREFIX "ckp1."
-#define PREFIX_LENGTH (sizeof SECRET_PREFIX - 1)
+#define PREFIX_LENGTH (sizeof(SECRET_PREFIX) - 1)
 #define KEY_FILE_MAX 4096
 #define BLANKS " \t\r\n"
 
@@ -87,15 +87,15 @@ int ck_key_read_secret(const char *path, unsigned char ret_seed[CK_SEED_BYTES], 
         return refuse(error, path, EINVAL, "is not a regular file");
     if (fd < 0)
         return refuse(error, path, -fd, fd == -ENOENT ? "does not exist" : strerror(-fd));
-    int result = check_secret(&status, path, error);
-    if (result < 0)
-        return result;
-    long length = ck_fd_read_all(fd, text, sizeof text - 1);
+    int r = check_secret(&status, path, error);
+    if (r < 0)
+        return r;
+    long length = ck_fd_read_all(fd, text, sizeof(text) - 1);
     if (length < 0)
         return refuse(error, path, (int)-length, strerror((int)-length));
     text[length] = '\0';
     bool good = strlen(text) == (size_t)length && parse(text, SECRET_PREFIX, ret_seed);
-    sodium_memzero(text, sizeof text);
+    sodium_memzero(text, sizeof(text));
     return good ? 0
                 : refuse(error, path, EINVAL, "does not contain a secret key; a secret key begins with " SECRET_PREFIX);
 }
@@ -105,52 +105,52 @@ int ck_key_read_secret(const char *path, unsigned char ret_seed[CK_SEED_BYTES], 
 static int write_new(const char *path, mode_t mode, const char *text, struct choke_error *error)
 {
     char line[CK_KEY_TEXT_MAX + 1];
-    int length = snprintf(line, sizeof line, "%s\n", text);
+    int length = snprintf(line, sizeof(line), "%s\n", text);
     CK_FD fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-    int result = fd < 0 ? -errno : ck_fd_write_all(fd, line, (size_t)length);
-    if (result == 0)
-        result = ck_fd_sync(fd);
-    sodium_memzero(line, sizeof line);
-    if (result == -EEXIST)
+    int r = fd < 0 ? -errno : ck_fd_write_all(fd, line, (size_t)length);
+    if (r == 0)
+        r = ck_fd_sync(fd);
+    sodium_memzero(line, sizeof(line));
+    if (r == -EEXIST)
         return ck_error_set(error, CHOKE_INVALID, EEXIST, "'%s' exists; a key is never overwritten", CK_QUOTE(path));
-    if (result == 0)
+    if (r == 0)
         return 0;
     if (fd >= 0)
         (void)unlink(path);
-    return ck_error_set(error, CHOKE_INVALID, -result, "cannot write '%s': %s", CK_QUOTE(path), strerror(-result));
+    return ck_error_set(error, CHOKE_INVALID, -r, "cannot write '%s': %s", CK_QUOTE(path), strerror(-r));
 }
 
 /* Both files or neither: a secret key without its public key would be noticed too late. */
 static int write_pair(const char *path, const char *secret, const char *public, struct choke_error *error)
 {
     char public_path[PATH_MAX];
-    int length = snprintf(public_path, sizeof public_path, "%s.pub", path);
-    if (length < 0 || length >= (int)sizeof public_path)
+    int length = snprintf(public_path, sizeof(public_path), "%s.pub", path);
+    if (length < 0 || length >= (int)sizeof(public_path))
         return ck_error_set(error, CHOKE_INVALID, ENAMETOOLONG, "'%s' is too long", CK_QUOTE(path));
-    int result = write_new(path, 0600, secret, error);
-    if (result == 0)
-        result = write_new(public_path, 0644, public, error);
+    int r = write_new(path, 0600, secret, error);
+    if (r == 0)
+        r = write_new(public_path, 0644, public, error);
     else
-        return result;
-    if (result < 0)
+        return r;
+    if (r < 0)
         (void)unlink(path);
-    return result;
+    return r;
 }
 
 int ck_key_generate(const char *path, char ret_public[CK_KEY_TEXT_MAX], struct choke_error *error)
 {
     unsigned char seed[CK_SEED_BYTES], public[CK_PUBLIC_BYTES], secret[crypto_sign_ed25519_SECRETKEYBYTES];
     char secret_text[CK_KEY_TEXT_MAX], public_text[CK_KEY_TEXT_MAX];
-    if (getrandom(seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+    if (getrandom(seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
         return ck_error_set(error, CHOKE_INVALID, EIO, "cannot get random bytes for a key");
     (void)crypto_sign_ed25519_seed_keypair(public, secret, seed);
     format(SECRET_PREFIX, seed, secret_text);
     format(PUBLIC_PREFIX, public, public_text);
-    int result = write_pair(path, secret_text, public_text, error);
-    sodium_memzero(seed, sizeof seed);
-    sodium_memzero(secret, sizeof secret);
-    sodium_memzero(secret_text, sizeof secret_text);
-    if (result == 0)
-        memcpy(ret_public, public_text, sizeof public_text);
-    return result;
+    int r = write_pair(path, secret_text, public_text, error);
+    sodium_memzero(seed, sizeof(seed));
+    sodium_memzero(secret, sizeof(secret));
+    sodium_memzero(secret_text, sizeof(secret_text));
+    if (r == 0)
+        memcpy(ret_public, public_text, sizeof(public_text));
+    return r;
 }

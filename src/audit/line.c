@@ -24,7 +24,7 @@ void ck_line_hex(const unsigned char digest[CK_AUDIT_HASH_BYTES], char ret_hex[C
 void ck_line_hash(const void *bytes, size_t length, char ret_hex[CK_AUDIT_HASH_HEX + 1])
 {
     unsigned char digest[CK_AUDIT_HASH_BYTES];
-    (void)crypto_generichash(digest, sizeof digest, bytes, length, NULL, 0);
+    (void)crypto_generichash(digest, sizeof(digest), bytes, length, NULL, 0);
     ck_line_hex(digest, ret_hex);
 }
 
@@ -88,7 +88,7 @@ int ck_line_read(const char *line, size_t length, struct ck_envelope *ret_envelo
     if (!take_envelope(&cursor, &envelope) || (cursor.at < cursor.end && *cursor.at != ','))
         return -EBADMSG;
     ck_line_hash(line, covered, hash);
-    if (memcmp(hash, envelope.hash, sizeof hash) != 0)
+    if (memcmp(hash, envelope.hash, sizeof(hash)) != 0)
         return -EBADMSG;
     envelope.body = (size_t)(cursor.at - line);
     *ret_envelope = envelope;

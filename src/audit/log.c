@@ -65,15 +65,15 @@ void ck_log_done(struct ck_log *log)
     ck_log_forget(log);
 }
 
-static int fail(const struct ck_log *log, struct choke_error *error, int result, const char *why)
+static int fail(const struct ck_log *log, struct choke_error *error, int r, const char *why)
 {
-    return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "'%s' %s", CK_QUOTE(log->name), why);
+    return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "'%s' %s", CK_QUOTE(log->name), why);
 }
 
-static int fail_errno(const struct ck_log *log, struct choke_error *error, int result, const char *doing)
+static int fail_errno(const struct ck_log *log, struct choke_error *error, int r, const char *doing)
 {
-    return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot %s '%s': %s", doing, CK_QUOTE(log->name),
-                        ck_error_text(-result));
+    return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot %s '%s': %s", doing, CK_QUOTE(log->name),
+                        ck_error_text(-r));
 }
 
 static void close_file(struct ck_log *log)
@@ -91,10 +91,10 @@ int ck_log_sync(struct ck_log *log, struct choke_error *error)
 {
     if (!log->unsynced || log->fd < 0)
         return 0;
-    int result = log->files->sync(log->data, log->fd);
+    int r = log->files->sync(log->data, log->fd);
     log->synced_ns = ck_clock_now_ns();
-    if (result < 0)
-        return fail_errno(log, error, result, "sync");
+    if (r < 0)
+        return fail_errno(log, error, r, "sync");
     log->unsynced = false;
     return 0;
 }
@@ -126,8 +126,8 @@ static int check_continuity(const struct ck_log *log, const struct ck_envelope *
 
 static void take_head(struct ck_log *log, const struct ck_envelope *last, uint64_t size)
 {
-    memcpy(log->head.log, last->log, sizeof log->head.log);
-    memcpy(log->head.prev, last->hash, sizeof log->head.prev);
+    memcpy(log->head.log, last->log, sizeof(log->head.log));
+    memcpy(log->head.prev, last->hash, sizeof(log->head.prev));
     log->head.seq = last->seq;
     log->size = size;
     log->known = true;
@@ -162,10 +162,10 @@ static int put_record(struct ck_log *log, struct ck_record *record, struct choke
     if (++place.seq > CK_AUDIT_SEQ_MAX)
         return fail(log, error, -EOVERFLOW, "has no number left for another record");
     size_t length = ck_record_seal(record, &place, log->newline_first, &text, hash);
-    int result = put(log, text, length, error);
-    if (result < 0)
-        return result;
-    memcpy(place.prev, hash, sizeof place.prev);
+    int r = put(log, text, length, error);
+    if (r < 0)
+        return r;
+    memcpy(place.prev, hash, sizeof(place.prev));
     log->head = place;
     return 0;
 }
@@ -175,11 +175,11 @@ static void hash_torn(const struct ck_tail *tail, bool ended, char ret_hex[CK_AU
 {
     crypto_generichash_state state;
     unsigned char digest[CK_AUDIT_HASH_BYTES];
-    (void)crypto_generichash_init(&state, NULL, 0, sizeof digest);
+    (void)crypto_generichash_init(&state, NULL, 0, sizeof(digest));
     (void)crypto_generichash_update(&state, (const unsigned char *)tail->torn, tail->torn_length);
     if (!ended)
         (void)crypto_generichash_update(&state, (const unsigned char *)"\n", 1);
-    (void)crypto_generichash_final(&state, digest, sizeof digest);
+    (void)crypto_generichash_final(&state, digest, sizeof(digest));
     ck_line_hex(digest, ret_hex);
 }
 
@@ -195,10 +195,10 @@ static int repair(struct ck_log *log, const struct ck_tail *tail, struct choke_e
     ck_json_word(&log->own.body, "torn_hash", hash);
     ck_json_word(&log->own.body, "reason", "a write did not get to its end");
     log->newline_first = !ended;
-    int result = put_record(log, &log->own, error);
-    if (result == 0)
+    int r = put_record(log, &log->own, error);
+    if (r == 0)
         log->repaired_bytes += length;
-    return result;
+    return r;
 }
 
 /* Searches the last bytes of the file for the last record. */
@@ -212,41 +212,40 @@ static int find_tail(struct ck_log *log, uint64_t size, char *buffer, size_t len
 
 static int take_tail(struct ck_log *log, uint64_t size, const struct ck_tail *tail, struct choke_error *error)
 {
-    int result = check_continuity(log, &tail->last, error);
-    if (result < 0)
-        return result;
+    int r = check_continuity(log, &tail->last, error);
+    if (r < 0)
+        return r;
     take_head(log, &tail->last, size);
     log->newline_first = tail->unterminated;
     return tail->torn_length == 0 ? 0 : repair(log, tail, error);
 }
 
-static int fail_tail(const struct ck_log *log, struct choke_error *error, int result)
+static int fail_tail(const struct ck_log *log, struct choke_error *error, int r)
 {
-    if (result == -EBADMSG)
-        return fail(log, error, result,
-                    "ends with an edited record; run 'chokepoint audit verify' on it, and move it away");
-    if (result == -EAGAIN)
+    if (r == -EBADMSG)
+        return fail(log, error, r, "ends with an edited record; run 'chokepoint audit verify' on it, and move it away");
+    if (r == -EAGAIN)
         return fail(log, error, -EBADMSG,
                     "does not end as an audit log does; name another file, or move this one away");
-    return fail_errno(log, error, result, "read");
+    return fail_errno(log, error, r, "read");
 }
 
 static int read_tail(struct ck_log *log, uint64_t size, struct choke_error *error)
 {
     char small_buffer[SMALL_READ_BYTES];
     struct ck_tail tail;
-    int result = find_tail(log, size, small_buffer, size < SMALL_READ_BYTES ? (size_t)size : SMALL_READ_BYTES, &tail);
-    if (result == 0)
+    int r = find_tail(log, size, small_buffer, size < SMALL_READ_BYTES ? (size_t)size : SMALL_READ_BYTES, &tail);
+    if (r == 0)
         return take_tail(log, size, &tail, error);
-    if (result != -EAGAIN || size <= SMALL_READ_BYTES)
-        return fail_tail(log, error, result);
+    if (r != -EAGAIN || size <= SMALL_READ_BYTES)
+        return fail_tail(log, error, r);
     char *large_buffer = malloc(LARGE_READ_BYTES);
-    if (large_buffer == NULL)
+    if (!large_buffer)
         return ck_error_oom(error);
-    result = find_tail(log, size, large_buffer, size < LARGE_READ_BYTES ? (size_t)size : LARGE_READ_BYTES, &tail);
-    result = result == 0 ? take_tail(log, size, &tail, error) : fail_tail(log, error, result);
+    r = find_tail(log, size, large_buffer, size < LARGE_READ_BYTES ? (size_t)size : LARGE_READ_BYTES, &tail);
+    r = r == 0 ? take_tail(log, size, &tail, error) : fail_tail(log, error, r);
     free(large_buffer);
-    return result;
+    return r;
 }
 
 /* ---- the steps ---- */
@@ -254,28 +253,28 @@ static int read_tail(struct ck_log *log, uint64_t size, struct choke_error *erro
 static int open_file(struct ck_log *log, struct choke_error *error)
 {
     struct ck_audit_file_state state;
-    int result = log->files->open(log->data, log->name, &log->fd, &state, error);
-    if (result == 0)
+    int r = log->files->open(log->data, log->name, &log->fd, &state, error);
+    if (r == 0)
         log->identity = state.identity;
-    if (result != -ENOENT)
-        return result;
+    if (r != -ENOENT)
+        return r;
     if (log->seen)
         return fail(log, error, -ENOENT, "was deleted or moved away while it was in use");
-    result = ck_log_create(log, error);
-    return result < 0 ? result : RETRY;
+    r = ck_log_create(log, error);
+    return r < 0 ? r : RETRY;
 }
 
 static int take_lock(struct ck_log *log, struct choke_error *error)
 {
-    int result = log->files->lock(log->data, log->fd);
-    uint64_t deadline = result == 0 ? 0 : ck_clock_now_ns() + LOCK_TIMEOUT_NS;
-    for (unsigned tried = 0; result == -EWOULDBLOCK && ck_clock_now_ns() < deadline; tried++) {
+    int r = log->files->lock(log->data, log->fd);
+    uint64_t deadline = r == 0 ? 0 : ck_clock_now_ns() + LOCK_TIMEOUT_NS;
+    for (unsigned tried = 0; r == -EWOULDBLOCK && ck_clock_now_ns() < deadline; tried++) {
         log->files->backoff(log->data, tried);
-        result = log->files->lock(log->data, log->fd);
+        r = log->files->lock(log->data, log->fd);
     }
-    if (result == -EWOULDBLOCK)
-        return fail(log, error, result, "is locked by another process; try again");
-    return result < 0 ? fail_errno(log, error, result, "lock") : 0;
+    if (r == -EWOULDBLOCK)
+        return fail(log, error, r, "is locked by another process; try again");
+    return r < 0 ? fail_errno(log, error, r, "lock") : 0;
 }
 
 /*
@@ -291,14 +290,14 @@ static int begin_empty(struct ck_log *log, struct choke_error *error)
         return fail(log, error, -ESTALE, "was emptied while it was in use");
     log->size = 0;
     log->newline_first = false;
-    int result = ck_log_random_hex(place.log, CK_AUDIT_LOG_HEX);
-    if (result == 0)
-        result = ck_log_begin(log, &place, NULL, &text, &length, place.prev);
-    if (result < 0)
-        return fail_errno(log, error, result, "begin");
-    result = put(log, text, length, error);
-    if (result < 0)
-        return result;
+    int r = ck_log_random_hex(place.log, CK_AUDIT_LOG_HEX);
+    if (r == 0)
+        r = ck_log_begin(log, &place, NULL, &text, &length, place.prev);
+    if (r < 0)
+        return fail_errno(log, error, r, "begin");
+    r = put(log, text, length, error);
+    if (r < 0)
+        return r;
     log->head = place;
     log->known = log->seen = true;
     return 0;
@@ -308,10 +307,10 @@ static int begin_empty(struct ck_log *log, struct choke_error *error)
 static int prepare_file(struct ck_log *log, struct choke_error *error)
 {
     struct ck_audit_file_state now;
-    int result = log->files->stat_name(log->data, log->name, &now);
-    if (result < 0 && result != -ENOENT)
-        return fail_errno(log, error, result, "look at");
-    bool same = result == 0 && now.identity.device == log->identity.device && now.identity.inode == log->identity.inode;
+    int r = log->files->stat_name(log->data, log->name, &now);
+    if (r < 0 && r != -ENOENT)
+        return fail_errno(log, error, r, "look at");
+    bool same = r == 0 && now.identity.device == log->identity.device && now.identity.inode == log->identity.inode;
     if (!same)
         return RETRY;
     if (!log->is_swept)
@@ -319,9 +318,9 @@ static int prepare_file(struct ck_log *log, struct choke_error *error)
     log->is_swept = true;
     if (now.size == 0)
         return begin_empty(log, error);
-    result = log->known && now.size == log->size ? 0 : read_tail(log, now.size, error);
-    if (result < 0)
-        return result;
+    r = log->known && now.size == log->size ? 0 : read_tail(log, now.size, error);
+    if (r < 0)
+        return r;
     bool large = log->max_bytes != 0 && log->size >= log->max_bytes && !log->rotation_failed;
     return large && ck_log_rotate(log) > 0 ? RETRY : 0;
 }
@@ -332,40 +331,40 @@ static int prepare_file(struct ck_log *log, struct choke_error *error)
  */
 static int leave_file(struct ck_log *log, struct choke_error *error)
 {
-    int result = log->sync != CHOKE_AUDIT_SYNC_NONE ? ck_log_sync(log, error) : 0;
+    int r = log->sync != CHOKE_AUDIT_SYNC_NONE ? ck_log_sync(log, error) : 0;
     log->unsynced = false;
     close_file(log);
-    return result < 0 ? result : RETRY;
+    return r < 0 ? r : RETRY;
 }
 
 static int append_once(struct ck_log *log, struct ck_record *record, struct choke_error *error)
 {
-    int result = log->fd < 0 ? open_file(log, error) : 0;
-    if (result != 0)
-        return result;
-    result = take_lock(log, error);
-    if (result < 0)
-        return result;
-    result = prepare_file(log, error);
-    if (result == 0)
-        result = put_record(log, record, error);
+    int r = log->fd < 0 ? open_file(log, error) : 0;
+    if (r != 0)
+        return r;
+    r = take_lock(log, error);
+    if (r < 0)
+        return r;
+    r = prepare_file(log, error);
+    if (r == 0)
+        r = put_record(log, record, error);
     log->files->unlock(log->data, log->fd);
-    return result == RETRY ? leave_file(log, error) : result;
+    return r == RETRY ? leave_file(log, error) : r;
 }
 
 int ck_log_append(struct ck_log *log, struct ck_record *record, uint64_t *ret_seq, struct choke_error *error)
 {
-    int result = RETRY;
-    for (int i = 0; result == RETRY && i < REOPEN_MAX; i++)
-        result = append_once(log, record, error);
-    if (result == RETRY)
+    int r = RETRY;
+    for (int i = 0; r == RETRY && i < REOPEN_MAX; i++)
+        r = append_once(log, record, error);
+    if (r == RETRY)
         return fail(log, error, -EBUSY, "was replaced too many times; try again");
-    if (result < 0)
-        return result;
+    if (r < 0)
+        return r;
     uint64_t seq = log->head.seq;
-    result = sync_if_due(log, error);
-    if (result < 0)
-        return result;
+    r = sync_if_due(log, error);
+    if (r < 0)
+        return r;
     *ret_seq = seq;
     return 0;
 }

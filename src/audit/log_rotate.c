@@ -35,9 +35,9 @@ int ck_log_random_hex(char *ret_hex, size_t digits)
 int ck_log_begin(struct ck_log *log, const struct ck_audit_place *place, const char *continues, const char **ret_text,
                  size_t *ret_length, char ret_hash[CK_AUDIT_HASH_HEX + 1])
 {
-    int result = ck_record_start(&log->own, CK_AUDIT_KIND_BEGIN);
-    if (result < 0)
-        return result;
+    int r = ck_record_start(&log->own, CK_AUDIT_KIND_BEGIN);
+    if (r < 0)
+        return r;
     ck_json_word(&log->own.body, "by", "chokepoint " CHOKE_VERSION);
     ck_json_text(&log->own.body, "continues", continues);
     *ret_length = ck_record_seal(&log->own, place, false, ret_text, ret_hash);
@@ -51,12 +51,12 @@ static int make_new(struct ck_log *log, const struct ck_audit_place *place, cons
     char random_hex[RANDOM_DIGITS + 1], hash[CK_AUDIT_HASH_HEX + 1];
     const char *text = NULL;
     size_t length = 0;
-    int result = ck_log_random_hex(random_hex, RANDOM_DIGITS);
-    if (result == 0)
-        result = ck_name_new(log->name, random_hex, name);
-    if (result == 0)
-        result = ck_log_begin(log, place, continues, &text, &length, hash);
-    return result < 0 ? result : log->files->make(log->data, name, text, length, log->sync != CHOKE_AUDIT_SYNC_NONE);
+    int r = ck_log_random_hex(random_hex, RANDOM_DIGITS);
+    if (r == 0)
+        r = ck_name_new(log->name, random_hex, name);
+    if (r == 0)
+        r = ck_log_begin(log, place, continues, &text, &length, hash);
+    return r < 0 ? r : log->files->make(log->data, name, text, length, log->sync != CHOKE_AUDIT_SYNC_NONE);
 }
 
 static void sync_names(struct ck_log *log)
@@ -69,19 +69,19 @@ int ck_log_create(struct ck_log *log, struct choke_error *error)
 {
     struct ck_audit_place place = {.prev = CK_AUDIT_FIRST_PREV};
     char name[NAME_MAX + 1];
-    int result = log->files->has_rotated(log->data, log->name);
-    if (result > 0)
+    int r = log->files->has_rotated(log->data, log->name);
+    if (r > 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, ENOENT,
                             "'%s' was deleted or moved away, but files that it was rotated into are still there; "
                             "move them away too, and a new log is begun",
                             CK_QUOTE(log->name));
-    if (result == 0)
-        result = ck_log_random_hex(place.log, CK_AUDIT_LOG_HEX);
-    if (result == 0)
-        result = make_new(log, &place, NULL, name);
-    bool made = result == 0;
+    if (r == 0)
+        r = ck_log_random_hex(place.log, CK_AUDIT_LOG_HEX);
+    if (r == 0)
+        r = make_new(log, &place, NULL, name);
+    bool made = r == 0;
     if (made) {
-        result = log->files->link(log->data, name, log->name);
+        r = log->files->link(log->data, name, log->name);
         log->files->remove(log->data, name);
         sync_names(log);
     }
@@ -89,9 +89,9 @@ int ck_log_create(struct ck_log *log, struct choke_error *error)
      * -ENOENT: another writer was first and has removed our file. The log that is opened next is
      * the other writer's.
      */
-    if (result < 0 && result != -EEXIST && !(made && result == -ENOENT))
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot create '%s': %s", CK_QUOTE(log->name),
-                            ck_error_text(-result));
+    if (r < 0 && r != -EEXIST && !(made && r == -ENOENT))
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot create '%s': %s", CK_QUOTE(log->name),
+                            ck_error_text(-r));
     return 0;
 }
 
@@ -99,14 +99,14 @@ static int read_first(struct ck_log *log)
 {
     char text[CK_AUDIT_BEGIN_MAX];
     struct ck_envelope first;
-    ssize_t got = log->files->read(log->data, log->fd, text, sizeof text, 0);
+    ssize_t got = log->files->read(log->data, log->fd, text, sizeof(text), 0);
     if (got < 0)
         return (int)got;
     const char *end = memchr(text, '\n', (size_t)got);
-    int result = end == NULL ? -EINVAL : ck_line_read(text, (size_t)(end - text), &first);
-    if (result == 0)
+    int r = !end ? -EINVAL : ck_line_read(text, (size_t)(end - text), &first);
+    if (r == 0)
         log->first_seq = first.seq;
-    return result;
+    return r;
 }
 
 /*
@@ -115,12 +115,12 @@ static int read_first(struct ck_log *log)
 static int add_second_name(struct ck_log *log, const char *second)
 {
     struct ck_audit_file_state there;
-    int result = log->files->link(log->data, log->name, second);
-    if (result != -EEXIST)
-        return result;
-    result = log->files->stat_name(log->data, second, &there);
-    if (result < 0)
-        return result;
+    int r = log->files->link(log->data, log->name, second);
+    if (r != -EEXIST)
+        return r;
+    r = log->files->stat_name(log->data, second, &there);
+    if (r < 0)
+        return r;
     bool same = there.identity.device == log->identity.device && there.identity.inode == log->identity.inode;
     return same ? 0 : -EEXIST;
 }
@@ -134,35 +134,35 @@ static int replace_file(struct ck_log *log)
     char second[NAME_MAX + 1], name[NAME_MAX + 1];
     struct ck_audit_place place = log->head;
     place.seq++;
-    int result = ck_name_rotated(log->name, log->first_seq, second);
-    if (result == 0 && log->sync != CHOKE_AUDIT_SYNC_NONE)
-        result = log->files->sync(log->data, log->fd);
-    if (result == 0)
-        result = add_second_name(log, second);
-    if (result == 0)
-        result = make_new(log, &place, second, name);
-    if (result < 0)
-        return result;
-    result = log->files->rename(log->data, name, log->name);
-    if (result < 0)
+    int r = ck_name_rotated(log->name, log->first_seq, second);
+    if (r == 0 && log->sync != CHOKE_AUDIT_SYNC_NONE)
+        r = log->files->sync(log->data, log->fd);
+    if (r == 0)
+        r = add_second_name(log, second);
+    if (r == 0)
+        r = make_new(log, &place, second, name);
+    if (r < 0)
+        return r;
+    r = log->files->rename(log->data, name, log->name);
+    if (r < 0)
         log->files->remove(log->data, name);
     else
         sync_names(log);
-    return result;
+    return r;
 }
 
 int ck_log_rotate(struct ck_log *log)
 {
-    int result = log->first_seq == UINT64_MAX ? read_first(log) : 0;
-    if (result == 0 && log->head.seq == log->first_seq)
+    int r = log->first_seq == UINT64_MAX ? read_first(log) : 0;
+    if (r == 0 && log->head.seq == log->first_seq)
         return 0; /* the file is still empty */
-    if (result == 0 && log->newline_first)
+    if (r == 0 && log->newline_first)
         return 0; /* the next record writes the newline first */
-    if (result == 0)
-        result = replace_file(log);
-    if (result == 0)
+    if (r == 0)
+        r = replace_file(log);
+    if (r == 0)
         return 1;
     log->rotation_failed = true;
-    log->rotation_error = result;
+    log->rotation_error = r;
     return 0;
 }

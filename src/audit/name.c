@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SUFFIX_LENGTH (sizeof CK_AUDIT_SUFFIX - 1)
+#define SUFFIX_LENGTH (sizeof(CK_AUDIT_SUFFIX) - 1)
 
 /* The length of the name without its suffix. */
 static size_t stem_of(const char *name)

@@ -16,9 +16,9 @@ _Static_assert(ENVELOPE_MAX + CK_AUDIT_BODY_MAX + CK_AUDIT_CLOSING_LENGTH + 1 <=
 
 int ck_record_start(struct ck_record *record, const char *kind)
 {
-    if (record->buffer == NULL)
+    if (!record->buffer)
         record->buffer = malloc(CK_AUDIT_LINE_MAX);
-    if (record->buffer == NULL)
+    if (!record->buffer)
         return -ENOMEM;
     record->kind = kind;
     ck_json_init(&record->body, record->buffer + ENVELOPE_MAX, CK_AUDIT_BODY_MAX, true);
@@ -85,12 +85,12 @@ size_t ck_record_seal(struct ck_record *record, const struct ck_audit_place *pla
     char *end = record->body.at;
     memcpy(start, envelope, length);
     ck_line_hash(start, (size_t)(end - start), ret_hash);
-    memcpy(end, CK_AUDIT_CLOSING, sizeof CK_AUDIT_CLOSING - 1);
-    end += sizeof CK_AUDIT_CLOSING - 1;
+    memcpy(end, CK_AUDIT_CLOSING, sizeof(CK_AUDIT_CLOSING) - 1);
+    end += sizeof(CK_AUDIT_CLOSING) - 1;
     memcpy(end, ret_hash, CK_AUDIT_HASH_HEX);
     end += CK_AUDIT_HASH_HEX;
-    memcpy(end, CK_AUDIT_END "\n", sizeof CK_AUDIT_END);
-    end += sizeof CK_AUDIT_END;
+    memcpy(end, CK_AUDIT_END "\n", sizeof(CK_AUDIT_END));
+    end += sizeof(CK_AUDIT_END);
     if (newline_first)
         *--start = '\n';
     *ret_text = start;

@@ -31,11 +31,10 @@ struct series_search {
 static int split(const char *path, struct log_name *ret_log)
 {
     const char *slash = strrchr(path, '/');
-    int length = slash != NULL
-                     ? snprintf(ret_log->directory, sizeof ret_log->directory, "%.*s", (int)(slash + 1 - path), path)
-                     : snprintf(ret_log->directory, sizeof ret_log->directory, "./");
-    ret_log->name = slash != NULL ? slash + 1 : path;
-    return length >= (int)sizeof ret_log->directory ? -ENAMETOOLONG : 0;
+    int length = slash ? snprintf(ret_log->directory, sizeof(ret_log->directory), "%.*s", (int)(slash + 1 - path), path)
+                       : snprintf(ret_log->directory, sizeof(ret_log->directory), "./");
+    ret_log->name = slash ? slash + 1 : path;
+    return length >= (int)sizeof(ret_log->directory) ? -ENAMETOOLONG : 0;
 }
 
 /* By number: a longer number is later, also one with more digits than usual. */
@@ -59,9 +58,9 @@ static void copy_name(char dst[NAME_MAX + 1], const char *name)
 static void each_rotated(struct series_search *search, void (*visit)(struct series_search *, int, const char *))
 {
     DIR *directory = opendir(search->log->directory);
-    if (directory == NULL)
+    if (!directory)
         return;
-    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;)
+    for (const struct dirent *entry; (entry = readdir(directory));)
         if (ck_name_is_rotated(entry->d_name, search->log->name))
             visit(search, dirfd(directory), entry->d_name);
     (void)closedir(directory);
@@ -87,7 +86,7 @@ static void find_next(struct series_search *search, int directory_fd, const char
 static void find_current(struct series_search *search, const char *file)
 {
     const char *slash = strrchr(file, '/');
-    const char *name = slash != NULL ? slash + 1 : file;
+    const char *name = slash ? slash + 1 : file;
     if (ck_name_is_rotated(name, search->log->name)) /* a rotated file keeps its name */
         copy_name(search->found, name);
     else
@@ -102,16 +101,16 @@ int ck_series_next(const char *path, const char *file, const struct stat *after,
     if (split(path, &log) < 0)
         return -ENAMETOOLONG;
     bool exists = stat(path, &status) == 0;
-    if (exists && after != NULL && is_same(&status, after))
+    if (exists && after && is_same(&status, after))
         return -ENOENT;
-    if (after != NULL)
+    if (after)
         find_current(&search, file);
-    if (after == NULL || search.found[0] != '\0')
+    if (!after || search.found[0] != '\0')
         each_rotated(&search, find_next);
     int length;
     if (search.next[0] != '\0')
         length = snprintf(ret_path, PATH_MAX, "%s%s", log.directory, search.next);
-    else if (exists || after == NULL)
+    else if (exists || !after)
         length = snprintf(ret_path, PATH_MAX, "%s", path);
     else
         return -ENOENT;

@@ -32,7 +32,7 @@
 int ck_audit_source_init(struct ck_audit_source *source, const char *const *paths)
 {
     *source = (struct ck_audit_source){.paths = paths, .fd = -1, .buffer = malloc(BUFFER_BYTES)};
-    return source->buffer != NULL ? 0 : -ENOMEM;
+    return source->buffer ? 0 : -ENOMEM;
 }
 
 void ck_audit_source_done(struct ck_audit_source *source)
@@ -95,7 +95,7 @@ static int open_file(struct ck_audit_source *source, const char *path, struct ch
     source->is_given_up = false;
     source->line = 0;
     source->files++;
-    (void)snprintf(source->file, sizeof source->file, "%s", path);
+    (void)snprintf(source->file, sizeof(source->file), "%s", path);
     return 0;
 }
 
@@ -103,7 +103,7 @@ static int open_file(struct ck_audit_source *source, const char *path, struct ch
 static int next_of_path(const struct ck_audit_source *source, char ret_path[PATH_MAX])
 {
     const struct stat at = {.st_dev = source->device, .st_ino = source->inode};
-    bool is_last = source->paths[source->index + 1] == NULL;
+    bool is_last = !source->paths[source->index + 1];
     if (source->fd < 0 || !(source->with_rotated || (source->is_followed && is_last)))
         return -ENOENT;
     return ck_series_next(source->paths[source->index], source->file, &at, ret_path);
@@ -121,9 +121,9 @@ static int next_file(const struct ck_audit_source *source, char ret_path[PATH_MA
 {
     size_t index = source->index + (source->fd >= 0);
     *ret_index = source->index;
-    int result = next_of_path(source, ret_path);
-    if (result != -ENOENT || source->paths[index] == NULL)
-        return result;
+    int r = next_of_path(source, ret_path);
+    if (r != -ENOENT || !source->paths[index])
+        return r;
     *ret_index = index;
     return first_of_path(source, index, ret_path);
 }
@@ -136,7 +136,7 @@ static void skip_second_names(struct ck_audit_source *source)
 {
     struct stat status;
     const char *next;
-    while (source->is_regular && (next = source->paths[source->index + 1]) != NULL &&
+    while (source->is_regular && (next = source->paths[source->index + 1]) &&
            strcmp(next, CK_AUDIT_SOURCE_STDIN) != 0 && stat(next, &status) == 0 && status.st_dev == source->device &&
            status.st_ino == source->inode)
         source->index++;
@@ -184,9 +184,9 @@ static bool take_to_newline(struct ck_audit_source *source, struct ck_line *ret_
     size_t length = source->end - source->start;
     const char *newline = memchr(start + source->searched, '\n', length - source->searched);
     source->searched = length;
-    if (newline != NULL)
+    if (newline)
         give(source, (size_t)(newline - start), true, ret_line);
-    return newline != NULL;
+    return !!newline;
 }
 
 /* A full buffer without a newline counts as a line, and ends the file. */
@@ -242,17 +242,17 @@ static int leave_file(struct ck_audit_source *source, struct ck_line *ret_line, 
     size_t index;
     if (source->fd >= 0)
         skip_second_names(source);
-    int result = next_file(source, path, &index);
-    if (result < 0)
-        return result == -ENOENT ? check_size(source, error) : fail(source->paths[index], -result, error);
+    int r = next_file(source, path, &index);
+    if (r < 0)
+        return r == -ENOENT ? check_size(source, error) : fail(source->paths[index], -r, error);
     ssize_t got = source->fd >= 0 ? fill(source) : 0;
     if (got != 0)
         return got < 0 ? fail(source->file, (int)-got, error) : 2;
     if (take_rest(source, ret_line))
         return 1;
-    result = open_file(source, path, error);
+    r = open_file(source, path, error);
     source->index = index;
-    return result < 0 ? result : 2;
+    return r < 0 ? r : 2;
 }
 
 int ck_audit_source_next(struct ck_audit_source *source, struct ck_line *ret_line, struct choke_error *error)
@@ -263,9 +263,9 @@ int ck_audit_source_next(struct ck_audit_source *source, struct ck_line *ret_lin
         ssize_t got = source->fd >= 0 ? fill(source) : 0;
         if (got < 0)
             return fail(source->file, (int)-got, error);
-        int result = got > 0 ? 2 : leave_file(source, ret_line, error);
-        if (result != 2)
-            return result;
+        int r = got > 0 ? 2 : leave_file(source, ret_line, error);
+        if (r != 2)
+            return r;
     }
 }
 

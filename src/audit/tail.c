@@ -18,19 +18,19 @@ int ck_tail_find(const char *text, size_t length, bool whole, struct ck_tail *re
         bool terminated = text[end - 1] == '\n';
         size_t stop = terminated ? end - 1 : end;
         const char *before = memrchr(text, '\n', stop);
-        if (before == NULL && !whole)
+        if (!before && !whole)
             return -EAGAIN;
-        size_t start = before != NULL ? (size_t)(before - text) + 1 : 0;
-        int result = ck_line_read(text + start, stop - start, &tail.last);
-        if (result == 0) {
+        size_t start = before ? (size_t)(before - text) + 1 : 0;
+        int r = ck_line_read(text + start, stop - start, &tail.last);
+        if (r == 0) {
             tail.unterminated = !terminated;
             tail.torn = text + end;
             tail.torn_length = length - end;
             *ret_tail = tail;
             return 0;
         }
-        if (result == -EBADMSG)
-            return result;
+        if (r == -EBADMSG)
+            return r;
         end = start;
     }
     return -EAGAIN;

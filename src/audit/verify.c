@@ -34,7 +34,7 @@
 void ck_verify_init(struct ck_verify *verify, const struct ck_head_list *heads)
 {
     static const struct ck_head_list none = {0};
-    *verify = (struct ck_verify){.heads = heads != NULL ? heads : &none};
+    *verify = (struct ck_verify){.heads = heads ? heads : &none};
 }
 
 static bool same(const char *a, const char *b)
@@ -48,13 +48,13 @@ __attribute__((format(printf, 3, 4))) static void set_damage(struct ck_damage *d
     va_list args;
     damage->kind = kind;
     va_start(args, format);
-    (void)vsnprintf(damage->message, sizeof damage->message, format, args);
+    (void)vsnprintf(damage->message, sizeof(damage->message), format, args);
     va_end(args);
 }
 
 static void set_damage_line(struct ck_damage *damage, const struct ck_line *line)
 {
-    (void)snprintf(damage->file, sizeof damage->file, "%s", line->file);
+    (void)snprintf(damage->file, sizeof(damage->file), "%s", line->file);
     damage->line = line->number;
 }
 
@@ -74,12 +74,12 @@ static void hold_back(struct ck_torn *torn, const struct ck_line *line)
         (void)crypto_generichash_init(&state, NULL, 0, CK_AUDIT_HASH_BYTES);
         set_damage_line(&torn->damage, line);
     } else {
-        memcpy(&state, torn->state, sizeof state);
+        memcpy(&state, torn->state, sizeof(state));
     }
     (void)crypto_generichash_update(&state, (const unsigned char *)line->text, line->length);
     if (line->has_newline)
         (void)crypto_generichash_update(&state, (const unsigned char *)"\n", 1);
-    memcpy(torn->state, &state, sizeof state);
+    memcpy(torn->state, &state, sizeof(state));
     torn->bytes += line->length + line->has_newline;
     torn->has_newline = line->has_newline;
     torn->is_too_long = torn->is_too_long || line->is_cut_short || torn->bytes > CK_AUDIT_TORN_MAX;
@@ -111,8 +111,8 @@ static bool repair_matches(struct ck_torn *torn, const struct ck_line *line, con
     char hash[CK_AUDIT_HASH_HEX + 1], claimed[CK_AUDIT_HASH_HEX + 1];
     uint64_t bytes;
     crypto_generichash_state state;
-    memcpy(&state, torn->state, sizeof state);
-    (void)crypto_generichash_final(&state, digest, sizeof digest);
+    memcpy(&state, torn->state, sizeof(state));
+    (void)crypto_generichash_final(&state, digest, sizeof(digest));
     ck_line_hex(digest, hash);
     return same(envelope->kind, CK_AUDIT_KIND_REPAIR) &&
            ck_body_read_repair(line->text + envelope->body, line->length - envelope->body, &bytes, claimed) &&
@@ -295,7 +295,7 @@ static void judge_bad_line(struct ck_verify *verify, const struct ck_line *line,
 static void remember_line(struct ck_verify *verify, const struct ck_line *line)
 {
     if (verify->line == 0 || !same(verify->file, line->file))
-        (void)snprintf(verify->file, sizeof verify->file, "%s", line->file);
+        (void)snprintf(verify->file, sizeof(verify->file), "%s", line->file);
     verify->line = line->number;
 }
 
@@ -306,15 +306,15 @@ enum ck_line_status ck_verify_line(struct ck_verify *verify, const struct ck_lin
     remember_line(verify, line);
     if (verify->damage.kind != CHOKE_DAMAGE_NONE)
         return check_after_damage(verify, line, ret_envelope);
-    int result = line->is_cut_short ? -EINVAL : ck_line_read(line->text, line->length, &envelope);
-    if (result == -EINVAL) {
+    int r = line->is_cut_short ? -EINVAL : ck_line_read(line->text, line->length, &envelope);
+    if (r == -EINVAL) {
         hold_back(&verify->torn, line);
         if (verify->torn.is_too_long)
             judge_too_long(verify);
         return CK_LINE_NO_RECORD;
     }
-    if (result < 0 || !is_json(line, &envelope)) {
-        judge_bad_line(verify, line, result < 0);
+    if (r < 0 || !is_json(line, &envelope)) {
+        judge_bad_line(verify, line, r < 0);
         return CK_LINE_NO_RECORD;
     }
     bool good = fits(verify, line, &envelope);
@@ -361,7 +361,7 @@ static bool has_met_heads(const struct ck_verify *verify)
 
 static void judge_end(const struct ck_verify *verify, struct ck_damage *damage)
 {
-    (void)snprintf(damage->file, sizeof damage->file, "%s", verify->file);
+    (void)snprintf(damage->file, sizeof(damage->file), "%s", verify->file);
     damage->line = verify->line;
     if (!verify->has_begun)
         set_damage(damage, CHOKE_DAMAGE_CUT, "the log has no record; a log has at least one");

@@ -30,7 +30,7 @@ static size_t aligned(size_t bytes)
 
 static struct ck_arena_block *add_block(struct ck_arena *arena, size_t need)
 {
-    size_t size = arena->blocks != NULL ? arena->blocks->size * 2 : FIRST_BLOCK_BYTES;
+    size_t size = arena->blocks ? arena->blocks->size * 2 : FIRST_BLOCK_BYTES;
     if (size > MAX_BLOCK_BYTES)
         size = MAX_BLOCK_BYTES;
     if (size < need)
@@ -38,8 +38,8 @@ static struct ck_arena_block *add_block(struct ck_arena *arena, size_t need)
     size_t total;
     if (__builtin_add_overflow(arena->total_bytes, size, &total) || (arena->max_bytes != 0 && total > arena->max_bytes))
         return NULL;
-    struct ck_arena_block *block = malloc(sizeof *block + size);
-    if (block == NULL)
+    struct ck_arena_block *block = malloc(sizeof(*block) + size);
+    if (!block)
         return NULL;
     *block = (struct ck_arena_block){.next = arena->blocks, .size = size};
     arena->blocks = block;
@@ -53,9 +53,9 @@ void *ck_arena_alloc(struct ck_arena *arena, size_t bytes)
         return NULL;
     size_t need = aligned(bytes == 0 ? 1 : bytes);
     struct ck_arena_block *block = arena->blocks;
-    if (block == NULL || block->size - block->used < need)
+    if (!block || block->size - block->used < need)
         block = add_block(arena, need);
-    if (block == NULL)
+    if (!block)
         return NULL;
     void *result = block->data + block->used;
     block->used += need;
@@ -73,7 +73,7 @@ void *ck_arena_array(struct ck_arena *arena, size_t count, size_t element_bytes)
 char *ck_arena_memdup(struct ck_arena *arena, const char *text, size_t length)
 {
     char *copy = ck_arena_alloc(arena, length + 1);
-    if (copy != NULL)
+    if (copy)
         memcpy(copy, text, length);
     return copy;
 }
@@ -90,7 +90,7 @@ char *ck_arena_printf(struct ck_arena *arena, const char *format, ...)
     int length = vsnprintf(NULL, 0, format, args);
     va_end(args);
     char *text = length < 0 ? NULL : ck_arena_alloc(arena, (size_t)length + 1);
-    if (text == NULL)
+    if (!text)
         return NULL;
     va_start(args, format);
     (void)vsnprintf(text, (size_t)length + 1, format, args);
@@ -101,12 +101,12 @@ char *ck_arena_printf(struct ck_arena *arena, const char *format, ...)
 const char **ck_arena_strv(struct ck_arena *arena, const char *const *strings)
 {
     size_t count = 0;
-    while (strings != NULL && strings[count] != NULL)
+    while (strings && strings[count])
         count++;
-    const char **copy = ck_arena_array(arena, count + 1, sizeof *copy);
-    for (size_t i = 0; copy != NULL && i < count; i++) {
+    const char **copy = ck_arena_array(arena, count + 1, sizeof(*copy));
+    for (size_t i = 0; copy && i < count; i++) {
         copy[i] = ck_arena_strdup(arena, strings[i]);
-        if (copy[i] == NULL)
+        if (!copy[i])
             return NULL;
     }
     return copy;
@@ -114,7 +114,7 @@ const char **ck_arena_strv(struct ck_arena *arena, const char *const *strings)
 
 void ck_arena_done(struct ck_arena *arena)
 {
-    for (struct ck_arena_block *block = arena->blocks, *next; block != NULL; block = next) {
+    for (struct ck_arena_block *block = arena->blocks, *next; block; block = next) {
         next = block->next;
         free(block);
     }

@@ -32,7 +32,7 @@ static int refuse(const char **ret_reason, const char *reason)
 
 const char *ck_destination_address_text(const struct ck_address *address, char *buffer)
 {
-    if (inet_ntop(address->length == 4 ? AF_INET : AF_INET6, address->bytes, buffer, CK_ADDRESS_TEXT_SIZE) == NULL)
+    if (!inet_ntop(address->length == 4 ? AF_INET : AF_INET6, address->bytes, buffer, CK_ADDRESS_TEXT_SIZE))
         buffer[0] = '\0';
     return buffer;
 }
@@ -52,11 +52,11 @@ bool ck_destination_address_in(const struct ck_address *address, const struct ck
 static bool parse_address(const char *text, size_t length, struct ck_address *ret_address)
 {
     char copy[CK_ADDRESS_TEXT_SIZE];
-    if (length >= sizeof copy)
+    if (length >= sizeof(copy))
         return false;
     memcpy(copy, text, length);
     copy[length] = '\0';
-    bool six = memchr(text, ':', length) != NULL;
+    bool six = !!memchr(text, ':', length);
     struct ck_address address = {.length = six ? 16 : 4};
     if (strlen(copy) != length || inet_pton(six ? AF_INET6 : AF_INET, copy, address.bytes) != 1)
         return false;
@@ -117,7 +117,7 @@ static const char *labels_problem(const char *name)
 static bool looks_numeric(const char *name)
 {
     const char *dot = strrchr(name, '.');
-    const char *last = dot != NULL ? dot + 1 : name;
+    const char *last = dot ? dot + 1 : name;
     if (last[0] == '0' && last[1] == 'x')
         return strspn(last + 2, "0123456789abcdef") == strlen(last + 2);
     return *last != '\0' && strspn(last, "0123456789") == strlen(last);
@@ -132,7 +132,7 @@ static int parse_bracketed(const char *text, size_t length, struct ck_hostname *
         length -= 2;
     }
     struct ck_hostname host = {.numeric = true};
-    if (memchr(text, ':', length) == NULL || !parse_address(text, length, &host.address))
+    if (!memchr(text, ':', length) || !parse_address(text, length, &host.address))
         return refuse(ret_reason, "is not an IPv6 address");
     (void)ck_destination_address_text(&host.address, host.text);
     *ret_host = host;
@@ -142,9 +142,9 @@ static int parse_bracketed(const char *text, size_t length, struct ck_hostname *
 int ck_destination_parse_host(const char *text, size_t length, struct ck_hostname *ret_host, const char **ret_reason)
 {
     const char *why = text_problem(text, length);
-    if (why != NULL)
+    if (why)
         return refuse(ret_reason, why);
-    if (text[0] == '[' || memchr(text, ':', length) != NULL)
+    if (text[0] == '[' || memchr(text, ':', length))
         return parse_bracketed(text, length, ret_host, ret_reason);
     if (text[length - 1] == '.')
         length--;
@@ -154,7 +154,7 @@ int ck_destination_parse_host(const char *text, size_t length, struct ck_hostnam
     for (size_t i = 0; i < length; i++)
         host.text[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] - 'A' + 'a' : text[i]);
     why = labels_problem(host.text);
-    if (why != NULL)
+    if (why)
         return refuse(ret_reason, why);
     host.numeric = parse_address(host.text, length, &host.address);
     if (!host.numeric && looks_numeric(host.text))
@@ -215,7 +215,7 @@ static bool has_all_of_nat64(const struct ck_destination *destination)
 static int parse_network(const char *text, size_t length, struct ck_destination *destination, const char **ret_reason)
 {
     const char *slash = memchr(text, '/', length);
-    size_t host_length = slash != NULL ? (size_t)(slash - text) : length;
+    size_t host_length = slash ? (size_t)(slash - text) : length;
     struct ck_hostname host;
     int r = ck_destination_parse_host(text, host_length, &host, ret_reason);
     if (r != 0)
@@ -226,7 +226,7 @@ static int parse_network(const char *text, size_t length, struct ck_destination 
     destination->kind = CK_DESTINATION_NETWORK;
     destination->network = host.address;
     destination->bits = (uint8_t)most;
-    if (slash != NULL && !parse_bits(slash + 1, length - host_length - 1, most, &destination->bits))
+    if (slash && !parse_bits(slash + 1, length - host_length - 1, most, &destination->bits))
         return refuse(ret_reason, "has no network length after its '/'");
     if (destination->bits < (most == 32 ? V4_BITS_MIN : V6_BITS_MIN))
         return refuse(ret_reason,
@@ -252,18 +252,18 @@ static int parse_name(const char *text, size_t length, struct ck_destination *de
     int r = ck_destination_parse_host(wild ? text + 2 : text, wild ? length - 2 : length, &host, ret_reason);
     if (r != 0)
         return r;
-    if (wild && (host.numeric || strchr(host.text, '.') == NULL))
+    if (wild && (host.numeric || !strchr(host.text, '.')))
         return refuse(ret_reason, "would match every host; write '*.domain.tld'");
     if (host.numeric)
         return parse_network(text, length, destination, ret_reason);
     destination->kind = wild ? CK_DESTINATION_SUFFIX : CK_DESTINATION_HOST;
-    memcpy(destination->name, host.text, sizeof destination->name);
+    memcpy(destination->name, host.text, sizeof(destination->name));
     return 0;
 }
 
 static int parse_target(const char *text, size_t length, struct ck_destination *destination, const char **ret_reason)
 {
-    if (memchr(text, '/', length) == NULL)
+    if (!memchr(text, '/', length))
         return parse_name(text, length, destination, ret_reason);
     return parse_network(text, length, destination, ret_reason);
 }
@@ -278,14 +278,14 @@ static int find_target(const char *text, size_t length, const char **ret_text, s
     *ret_length = length;
     if (text[0] == '[') {
         const char *close = memchr(text, ']', length);
-        size_t inner = close != NULL ? (size_t)(close - text) : 0;
-        if (close == NULL || memchr(text, ':', inner) == NULL || (inner + 1 < length && close[1] != ':'))
+        size_t inner = close ? (size_t)(close - text) : 0;
+        if (!close || !memchr(text, ':', inner) || (inner + 1 < length && close[1] != ':'))
             return -EINVAL;
         *ret_text = text + 1;
         *ret_length = inner - 1;
         return inner + 1 < length ? (int)inner + 1 : 0;
     }
-    if (colon == NULL || memchr(colon + 1, ':', length - (size_t)(colon + 1 - text)) != NULL)
+    if (!colon || memchr(colon + 1, ':', length - (size_t)(colon + 1 - text)))
         return 0;
     *ret_length = (size_t)(colon - text);
     return (int)*ret_length;
@@ -296,10 +296,10 @@ int ck_destination_parse(const char *text, struct ck_destination *ret_destinatio
     size_t length = strnlen(text, CK_DESTINATION_TEXT_SIZE + 1);
     if (length > CK_DESTINATION_TEXT_SIZE)
         return refuse(ret_reason, "is longer than a destination can be");
-    if (strstr(text, "://") != NULL)
+    if (strstr(text, "://"))
         return refuse(ret_reason, "is a URL; write its host alone");
     struct ck_destination destination = {0};
-    size_t word = sizeof opaque_suffix - 1;
+    size_t word = sizeof(opaque_suffix) - 1;
     destination.opaque = length > word && memcmp(text + length - word, opaque_suffix, word) == 0;
     if (destination.opaque)
         length -= word;
@@ -330,14 +330,14 @@ const char *ck_destination_text(const struct ck_destination *destination, char *
     char bits[8] = "";
     bool network = destination->kind == CK_DESTINATION_NETWORK;
     if (network && destination->bits < destination->network.length * 8U)
-        (void)snprintf(bits, sizeof bits, "/%u", destination->bits);
+        (void)snprintf(bits, sizeof(bits), "/%u", destination->bits);
     bool bracket = network && destination->network.length == 16 && destination->port != 0;
-    (void)snprintf(target, sizeof target, "%s%s%s%s%s", bracket ? "[" : "",
+    (void)snprintf(target, sizeof(target), "%s%s%s%s%s", bracket ? "[" : "",
                    destination->kind == CK_DESTINATION_SUFFIX ? "*." : "",
                    network ? ck_destination_address_text(&destination->network, address) : destination->name, bits,
                    bracket ? "]" : "");
     if (destination->port != 0)
-        (void)snprintf(port, sizeof port, ":%u", destination->port);
+        (void)snprintf(port, sizeof(port), ":%u", destination->port);
     (void)snprintf(buffer, CK_DESTINATION_TEXT_SIZE, "%s%s%s", target, port, destination->opaque ? opaque_suffix : "");
     return buffer;
 }

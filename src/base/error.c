@@ -13,9 +13,9 @@
 int ck_error_set_args(struct choke_error *error, enum choke_outcome outcome, int errnum, const char *format,
                       va_list args)
 {
-    if (error != NULL) {
+    if (error) {
         *error = (struct choke_error){.outcome = outcome, .errnum = errnum};
-        (void)vsnprintf(error->message, sizeof error->message, format, args);
+        (void)vsnprintf(error->message, sizeof(error->message), format, args);
     }
     return errnum != 0 ? -errnum : -EINVAL;
 }
@@ -24,22 +24,22 @@ int ck_error_set(struct choke_error *error, enum choke_outcome outcome, int errn
 {
     va_list args;
     va_start(args, format);
-    int result = ck_error_set_args(error, outcome, errnum, format, args);
+    int r = ck_error_set_args(error, outcome, errnum, format, args);
     va_end(args);
-    return result;
+    return r;
 }
 
 int ck_error_at(struct choke_error *error, unsigned line, unsigned column, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    int result = ck_error_set_args(error, CHOKE_POLICY, EINVAL, format, args);
+    int r = ck_error_set_args(error, CHOKE_POLICY, EINVAL, format, args);
     va_end(args);
-    if (error != NULL) {
+    if (error) {
         error->line = line;
         error->column = column;
     }
-    return result;
+    return r;
 }
 
 int ck_error_oom(struct choke_error *error)
@@ -62,7 +62,7 @@ void ck_error_add_hint(struct choke_error *error)
 {
     static const char hint[] = "; this may be temporary: try again";
     size_t length = strlen(error->message);
-    if (length > sizeof error->message - sizeof hint)
-        length = sizeof error->message - sizeof hint;
-    memcpy(error->message + length, hint, sizeof hint);
+    if (length > sizeof(error->message) - sizeof(hint))
+        length = sizeof(error->message) - sizeof(hint);
+    memcpy(error->message + length, hint, sizeof(hint));
 }

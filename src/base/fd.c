@@ -70,9 +70,9 @@ ssize_t ck_fd_write(int fd, const void *data, size_t length)
     do
         n = write(fd, data, length);
     while (n < 0 && errno == EINTR);
-    int result = n < 0 ? -errno : 0;
+    int r = n < 0 ? -errno : 0;
     ck_fd_xfsz_unblock(&xfsz);
-    return result < 0 ? result : n;
+    return r < 0 ? r : n;
 }
 
 int ck_fd_write_all(int fd, const void *data, size_t length)

@@ -65,7 +65,7 @@ static const struct ck_glyph_range {
 static inline bool ck_glyph_hidden(uint32_t code)
 {
     size_t low = 0;
-    size_t high = sizeof ck_glyph_hidden_ranges / sizeof ck_glyph_hidden_ranges[0];
+    size_t high = sizeof(ck_glyph_hidden_ranges) / sizeof(ck_glyph_hidden_ranges[0]);
     if (code < 0x7f)
         return code < 0x20;
     if (code == 0x7f || (code & 0xfffeU) == 0xfffeU)
@@ -77,7 +77,7 @@ static inline bool ck_glyph_hidden(uint32_t code)
         else
             high = middle;
     }
-    return low < sizeof ck_glyph_hidden_ranges / sizeof ck_glyph_hidden_ranges[0] &&
+    return low < sizeof(ck_glyph_hidden_ranges) / sizeof(ck_glyph_hidden_ranges[0]) &&
            ck_glyph_hidden_ranges[low].first <= code;
 }
 

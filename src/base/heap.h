@@ -28,7 +28,7 @@ void *ck_heap_own(void *allocated);
 static inline void ck_heap_free(void *pointer)
 {
     void *taken;
-    memcpy(&taken, pointer, sizeof taken);
+    memcpy(&taken, pointer, sizeof(taken));
     free(taken);
 }
 

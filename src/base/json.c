@@ -73,13 +73,13 @@ static inline bool has_room(struct ck_json *json, size_t length)
 /* The comma and the key; the value follows. */
 static void put_key(struct ck_json *json, const char *key)
 {
-    size_t length = key != NULL ? strlen(key) : 0;
+    size_t length = key ? strlen(key) : 0;
     if (!has_room(json, length + 4))
         return;
     char *at = json->at;
     if (json->comma)
         *at++ = ',';
-    if (key != NULL) {
+    if (key) {
         *at++ = '"';
         memcpy(at, key, length);
         at += length;
@@ -107,12 +107,12 @@ void ck_json_close(struct ck_json *json, char bracket)
 static void put_number(struct ck_json *json, uint64_t number)
 {
     char digits[20];
-    size_t at = sizeof digits;
+    size_t at = sizeof(digits);
     do {
         digits[--at] = (char)('0' + number % 10);
         number /= 10;
     } while (number != 0);
-    put(json, digits + at, sizeof digits - at);
+    put(json, digits + at, sizeof(digits) - at);
 }
 
 void ck_json_number(struct ck_json *json, const char *key, uint64_t number)
@@ -138,7 +138,7 @@ void ck_json_bool(struct ck_json *json, const char *key, bool value)
 void ck_json_word(struct ck_json *json, const char *key, const char *word)
 {
     put_key(json, key);
-    if (word == NULL) {
+    if (!word) {
         put(json, "null", 4);
         return;
     }
@@ -243,7 +243,7 @@ void ck_json_bytes(struct ck_json *json, const char *key, const char *bytes, siz
 
 void ck_json_text(struct ck_json *json, const char *key, const char *text)
 {
-    if (text == NULL)
+    if (!text)
         ck_json_word(json, key, NULL);
     else
         ck_json_bytes(json, key, text, strlen(text));

@@ -85,19 +85,18 @@ static int write_policy(const struct ck_attack_fixture *fixture, const char *pro
 static int write_files(struct ck_attack_fixture *fixture, int root_fd)
 {
     char target[sizeof(fixture->secret) + 32];
-    int result = write_file(AT_FDCWD, fixture->secret, SECRET_TEXT, 0600);
-    if (result == 0)
-        result = write_file(root_fd, "victim", SECRET_TEXT, 0644);
-    if (result == 0)
-        result = write_file(root_fd, "script", "#!/bin/sh\nexit 0\n", 0755);
+    int r = write_file(AT_FDCWD, fixture->secret, SECRET_TEXT, 0600);
+    if (r == 0)
+        r = write_file(root_fd, "victim", SECRET_TEXT, 0644);
+    if (r == 0)
+        r = write_file(root_fd, "script", "#!/bin/sh\nexit 0\n", 0755);
     (void)snprintf(target, sizeof(target), "/proc/self/root%s", fixture->secret);
-    if (result == 0 &&
-        (symlinkat(fixture->secret, root_fd, "link") < 0 || symlinkat(target, root_fd, "proc-link") < 0 ||
-         stat(fixture->secret, &fixture->secret_before) < 0 ||
-         fstatat(root_fd, "victim", &fixture->victim_before, 0) < 0))
-        result = -errno;
+    if (r == 0 && (symlinkat(fixture->secret, root_fd, "link") < 0 || symlinkat(target, root_fd, "proc-link") < 0 ||
+                   stat(fixture->secret, &fixture->secret_before) < 0 ||
+                   fstatat(root_fd, "victim", &fixture->victim_before, 0) < 0))
+        r = -errno;
     (void)snprintf(fixture->inode, sizeof(fixture->inode), "%llu", (unsigned long long)fixture->secret_before.st_ino);
-    return result;
+    return r;
 }
 
 /* ---- listeners ---- */
@@ -194,14 +193,14 @@ static int fill(struct ck_attack_fixture *fixture, const char *program)
     int root_fd = open(fixture->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (root_fd < 0)
         return -errno;
-    int result = write_files(fixture, root_fd);
-    if (result == 0)
-        result = write_policy(fixture, program);
-    if (result == 0)
-        result = watch_signal(fixture);
+    int r = write_files(fixture, root_fd);
+    if (r == 0)
+        r = write_policy(fixture, program);
+    if (r == 0)
+        r = watch_signal(fixture);
     make_listeners(fixture, root_fd);
     (void)close(root_fd);
-    return result;
+    return r;
 }
 
 int ck_attack_fixture_make(struct ck_attack_fixture *fixture, const char *program, struct choke_error *error)
@@ -209,16 +208,16 @@ int ck_attack_fixture_make(struct ck_attack_fixture *fixture, const char *progra
     *fixture =
         (struct ck_attack_fixture){.inet_fd = -1, .path_fd = -1, .datagram_fd = -1, .abstract_fd = -1, .signal_fd = -1};
     char top[] = "/tmp/chokepoint-attack-XXXXXX";
-    int result = mkdtemp(top) ? 0 : -errno;
-    if (result == 0) {
+    int r = mkdtemp(top) ? 0 : -errno;
+    if (r == 0) {
         (void)snprintf(fixture->top, sizeof(fixture->top), "%s", top);
-        result = make_names(fixture);
+        r = make_names(fixture);
     }
-    if (result == 0)
-        result = fill(fixture, program);
-    if (result < 0)
-        return ck_text_error(error, CHOKE_SPAWN_FAILED, -result, "cannot prepare the attack in '%s': %s",
-                             CK_TEXT_SAFE(top), strerror(-result));
+    if (r == 0)
+        r = fill(fixture, program);
+    if (r < 0)
+        return ck_text_error(error, CHOKE_SPAWN_FAILED, -r, "cannot prepare the attack in '%s': %s", CK_TEXT_SAFE(top),
+                             strerror(-r));
     return 0;
 }
 

@@ -184,8 +184,8 @@ static int check_out(const struct gather *gather, struct choke_error *error)
         return fail_out(path, errnum, error);
     if (errnum == 0 && S_ISDIR(status.st_mode))
         return fail_out(path, EISDIR, error);
-    return ck_text_error(error, CHOKE_INVALID, EINVAL, "--out '%s' is not a regular file; use --json to print the document",
-                         CK_TEXT_SAFE(path));
+    return ck_text_error(error, CHOKE_INVALID, EINVAL,
+                         "--out '%s' is not a regular file; use --json to print the document", CK_TEXT_SAFE(path));
 }
 
 /* Checked before the probes run: a path that cannot be written is a mistake in the command line. */

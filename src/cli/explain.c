@@ -76,7 +76,7 @@ static void print_line(FILE *out, const char *label, const char *line)
 {
     char safe[LINE_MAX_BYTES];
 
-    (void)fprintf(out, "%-9s%s\n", label, ck_text_safe(safe, sizeof safe, line));
+    (void)fprintf(out, "%-9s%s\n", label, ck_text_safe(safe, sizeof(safe), line));
 }
 
 static void print_decision(FILE *out, const struct choke_decision *decision)

@@ -38,7 +38,7 @@ int ck_review_parse(const struct ck_command *command, char *const *args, size_t 
     const struct ck_parse parse = {command, given, &given->help, &given->json, 0, CK_PARSE_ANY};
     struct ck_string_list files;
     int status = ck_parse_words(&parse, args, &files);
-    size_t count = files.count + (given->policy != NULL);
+    size_t count = files.count + (!!given->policy);
 
     for (size_t i = 0; i < CK_REVIEW_OPERANDS_MAX; i++)
         operands[i] = i < files.count ? files.items[i] : NULL;

@@ -29,7 +29,7 @@ static void pause_gate(struct ck_gate *gate)
 static void report_rejected(struct ck_gate *gate, enum ck_reason reason, const char *message)
 {
     gate->totals.refused++;
-    if (gate->on_event == NULL)
+    if (!gate->on_event)
         return;
     struct ck_gate_event event = {.verdict = CK_GATE_REFUSED,
                                   .connection = gate->totals.connections,
@@ -81,11 +81,11 @@ static void take(struct ck_gate *gate, int fd)
 {
     char message[128];
     gate->totals.connections++;
-    if (is_spent(gate, message, sizeof message)) {
+    if (is_spent(gate, message, sizeof(message))) {
         ck_proxy_close_watched(gate, &gate->listener);
         reject(gate, fd, CK_REASON_CONNECTIONS, message);
     } else if (gate->count >= gate->budget.connections_at_once) {
-        (void)snprintf(message, sizeof message, "this run may have at most %u connections at once",
+        (void)snprintf(message, sizeof(message), "this run may have at most %u connections at once",
                        gate->budget.connections_at_once);
         reject(gate, fd, CK_REASON_CONNECTIONS, message);
     } else if (is_crowded(gate, fd)) {

@@ -87,7 +87,7 @@ const char *ck_address_why_refused(const struct ck_address *address)
         return look_up(v4_ranges, COUNT(v4_ranges), &inside);
     }
     const char *what = look_up(v6_ranges, COUNT(v6_ranges), address);
-    if (what != NULL)
+    if (what)
         return what;
     return ck_destination_address_in(address, &global_unicast, 3) ? NULL : "a reserved address";
 }

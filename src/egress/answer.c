@@ -52,9 +52,9 @@ uint8_t ck_answer_socks_code(enum ck_reason reason)
 size_t ck_answer_http(enum ck_reason reason, const char *message, char *buffer)
 {
     char body[CK_ANSWER_SIZE - 512];
-    int body_length = snprintf(body, sizeof body, "chokepoint: %s (%s)\n", message, reasons[reason].word);
-    if (body_length >= (int)sizeof body)
-        body_length = (int)sizeof body - 1;
+    int body_length = snprintf(body, sizeof(body), "chokepoint: %s (%s)\n", message, reasons[reason].word);
+    if (body_length >= (int)sizeof(body))
+        body_length = (int)sizeof(body) - 1;
     int length = snprintf(buffer, CK_ANSWER_SIZE,
                           "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\n"
                           "Cache-Control: no-store\r\nConnection: close\r\nProxy-Connection: close\r\n\r\n%s",
@@ -66,6 +66,6 @@ void ck_answer_socks(uint8_t code, uint8_t ret_reply[CK_SOCKS_REPLY_SIZE])
 {
     /* The bound address stays hidden from the tool. */
     static const uint8_t reply[CK_SOCKS_REPLY_SIZE] = {5, 0, 0, 1};
-    memcpy(ret_reply, reply, sizeof reply);
+    memcpy(ret_reply, reply, sizeof(reply));
     ret_reply[1] = code;
 }

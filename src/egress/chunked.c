@@ -103,7 +103,7 @@ static bool may_be_trailer(const struct ck_chunked *chunked)
         "range",
         "location",
     };
-    for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++)
+    for (size_t i = 0; i < sizeof(forbidden) / sizeof(*forbidden); i++)
         if (strlen(forbidden[i]) == chunked->name_bytes &&
             strncasecmp(forbidden[i], chunked->name, chunked->name_bytes) == 0)
             return false;
@@ -116,7 +116,7 @@ static bool step_name(struct ck_chunked *chunked, char c)
         chunked->state = TRAILER_VALUE;
         return may_be_trailer(chunked);
     }
-    if (chunked->name_bytes < sizeof chunked->name)
+    if (chunked->name_bytes < sizeof(chunked->name))
         chunked->name[chunked->name_bytes++] = c;
     return ck_token_has(c);
 }

@@ -44,17 +44,17 @@ void ck_connection_report(struct ck_connection *connection, const struct ck_egre
     struct ck_gate *gate = connection->gate;
     char rule[CK_DESTINATION_TEXT_SIZE] = "";
     char address[CK_ADDRESS_TEXT_SIZE] = "";
-    if (connection->rule != NULL && decision->subject == NULL)
+    if (connection->rule && !decision->subject)
         (void)ck_destination_text(connection->rule, rule);
-    if (decision->address != NULL)
+    if (decision->address)
         (void)ck_destination_address_text(decision->address, address);
     bool closed = decision->verdict == CK_GATE_CLOSED;
     struct ck_gate_event event = {
         .verdict = decision->verdict,
         .connection = connection->number,
         .protocol = protocols[connection->protocol],
-        .host = decision->subject != NULL ? decision->subject : connection->host.text,
-        .port = decision->subject != NULL ? 0 : connection->port,
+        .host = decision->subject ? decision->subject : connection->host.text,
+        .port = decision->subject ? 0 : connection->port,
         .rule = rule,
         .address = address,
         .reason = ck_answer_reason_word(decision->reason),
@@ -64,7 +64,7 @@ void ck_connection_report(struct ck_connection *connection, const struct ck_egre
     };
     connection->opened = decision->verdict == CK_GATE_OPENED || (connection->opened && !closed);
     count(&gate->totals, decision->verdict);
-    if (gate->on_event != NULL)
+    if (gate->on_event)
         gate->on_event(gate->data, &event);
 }
 
@@ -82,7 +82,7 @@ static void report_closed(struct ck_connection *connection, enum ck_reason reaso
 
 void ck_connection_reset_stream(struct ck_connection *connection, struct ck_relay_stream *stream)
 {
-    connection->gate->pipes -= stream->pipe != NULL;
+    connection->gate->pipes -= !!stream->pipe;
     ck_relay_stream_done(stream, &connection->gate->proxy->pipes);
 }
 
@@ -112,11 +112,11 @@ void ck_connection_end(struct ck_connection *connection, enum ck_reason reason)
     ck_dns_query_cancel(connection->query);
     ck_proxy_close_watched(gate, &connection->client);
     ck_connection_reset_stream(connection, &connection->up);
-    if (connection->previous != NULL)
+    if (connection->previous)
         connection->previous->next = connection->next;
     else
         gate->connections = connection->next;
-    if (connection->next != NULL)
+    if (connection->next)
         connection->next->previous = connection->previous;
     gate->count--;
     gate->proxy->count--;
@@ -143,8 +143,8 @@ static size_t write_answer(const struct ck_connection *connection, const struct 
         return ck_answer_http(decision->reason, decision->message, buffer);
     uint8_t reply[CK_SOCKS_REPLY_SIZE];
     ck_answer_socks(decision->code != 0 ? decision->code : ck_answer_socks_code(decision->reason), reply);
-    memcpy(buffer, reply, sizeof reply);
-    return connection->state == CK_EGRESS_STATE_HEAD ? 2 : sizeof reply;
+    memcpy(buffer, reply, sizeof(reply));
+    return connection->state == CK_EGRESS_STATE_HEAD ? 2 : sizeof(reply);
 }
 
 void ck_connection_refuse(struct ck_connection *connection, const struct ck_egress_decision *decision)
@@ -173,16 +173,16 @@ void ck_connection_refuse_fault(struct ck_connection *connection, const struct c
     char subject[SUBJECT_SIZE] = "";
     char message[512];
     /* The part before an '@' is a user name, and often a password: it must not be reported. */
-    const char *user = fault->subject != NULL ? memrchr(fault->subject, '@', fault->subject_length) : NULL;
-    size_t hidden = user != NULL ? (size_t)(user + 1 - fault->subject) : 0;
-    if (fault->subject != NULL)
-        (void)ck_quote(subject, sizeof subject, fault->subject + hidden, fault->subject_length - hidden);
-    if (fault->subject != NULL && fault->subject_last)
-        (void)snprintf(message, sizeof message, "the request %s ('%s')", fault->message, subject);
-    else if (fault->subject != NULL)
-        (void)snprintf(message, sizeof message, "'%s' %s", subject, fault->message);
+    const char *user = fault->subject ? memrchr(fault->subject, '@', fault->subject_length) : NULL;
+    size_t hidden = user ? (size_t)(user + 1 - fault->subject) : 0;
+    if (fault->subject)
+        (void)ck_quote(subject, sizeof(subject), fault->subject + hidden, fault->subject_length - hidden);
+    if (fault->subject && fault->subject_last)
+        (void)snprintf(message, sizeof(message), "the request %s ('%s')", fault->message, subject);
+    else if (fault->subject)
+        (void)snprintf(message, sizeof(message), "'%s' %s", subject, fault->message);
     else
-        (void)snprintf(message, sizeof message, "the request %s", fault->message);
+        (void)snprintf(message, sizeof(message), "the request %s", fault->message);
     ck_connection_refuse(connection, &(struct ck_egress_decision){.verdict = CK_GATE_REFUSED,
                                                                   .reason = fault->reason,
                                                                   .message = message,
@@ -228,11 +228,11 @@ int ck_connection_pump_one(struct ck_connection *connection, bool up)
      * A client that does not read keeps its pipe. As with connections, a client that takes all it
      * can leaves half of the rest.
      */
-    bool had = stream->pipe != NULL;
+    bool had = !!stream->pipe;
     gate->proxy->pipes.withheld = gate->pipes >= ck_relay_pipes_left(&gate->proxy->pipes);
     int r = ck_relay_stream_pump(stream, &gate->proxy->pipes, fds, gate->proxy->turn_bytes[up],
                                  up ? &gate->budget.up_bytes : &gate->budget.down_bytes);
-    gate->pipes = gate->pipes - had + (stream->pipe != NULL);
+    gate->pipes = gate->pipes - had + (!!stream->pipe);
     ck_connection_spend_turn(connection, up, stream->moved - before);
     *(up ? &gate->totals.up_bytes : &gate->totals.down_bytes) += stream->moved - before;
     gate->proxy->broken_pipe = gate->proxy->broken_pipe || stream->broken_pipe;
@@ -295,7 +295,7 @@ static bool step_linger(struct ck_connection *connection)
         connection->client_eof_sent = true;
     }
     while (n > 0 && connection->lingered_bytes < LINGER_BYTES && !ck_connection_turn_is_over(connection)) {
-        n = recv(connection->client.fd, scratch, sizeof scratch, MSG_DONTWAIT);
+        n = recv(connection->client.fd, scratch, sizeof(scratch), MSG_DONTWAIT);
         connection->lingered_bytes += n > 0 ? (size_t)n : 0;
         ck_connection_spend_turn(connection, true, n > 0 ? (size_t)n : 0);
     }
@@ -387,8 +387,8 @@ void ck_connection_timed_out(struct ck_connection *connection)
 
 void ck_connection_start(struct ck_gate *gate, int client_fd)
 {
-    struct ck_connection *connection = calloc(1, sizeof *connection);
-    if (connection == NULL) {
+    struct ck_connection *connection = calloc(1, sizeof(*connection));
+    if (!connection) {
         (void)close(client_fd);
         return;
     }
@@ -397,7 +397,7 @@ void ck_connection_start(struct ck_gate *gate, int client_fd)
      * The client is on the same machine: measuring and pacing, as some kernels do by default (BBR),
      * gain nothing.
      */
-    (void)setsockopt(client_fd, IPPROTO_TCP, TCP_CONGESTION, "reno", sizeof "reno" - 1);
+    (void)setsockopt(client_fd, IPPROTO_TCP, TCP_CONGESTION, "reno", sizeof("reno") - 1);
     /* Unsent bytes would be read by the client after they have left the processor's cache. */
     (void)setsockopt(client_fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){UNSENT_BYTES}, sizeof(int));
     connection->gate = gate;
@@ -405,7 +405,7 @@ void ck_connection_start(struct ck_gate *gate, int client_fd)
     connection->client = (struct ck_watched){.kind = CK_WATCHED_CLIENT, .fd = client_fd, .owner = connection};
     connection->server = (struct ck_watched){.kind = CK_WATCHED_SERVER, .fd = -1, .owner = connection};
     connection->next = gate->connections;
-    if (gate->connections != NULL)
+    if (gate->connections)
         gate->connections->previous = connection;
     gate->connections = connection;
     gate->count++;

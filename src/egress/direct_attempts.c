@@ -41,7 +41,7 @@ static const char *protocol_of(const struct ck_direct_attempt *attempt)
         return "vsock";
     if (attempt->family != AF_INET && attempt->family != AF_INET6)
         return "other";
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if ((kinds[i].type == 0 || kinds[i].type == attempt->type) &&
             (kinds[i].protocol == 0 || kinds[i].protocol == attempt->protocol))
             return kinds[i].word;
@@ -58,20 +58,20 @@ static void report_attempt(struct ck_gate *gate, const struct ck_direct_attempt 
                                                                      : "";
     memcpy(target.bytes, attempt->address, target.length);
     if (attempt->kind == CK_DIRECT_ATTEMPT_CONNECTION)
-        (void)snprintf(message, sizeof message,
+        (void)snprintf(message, sizeof(message),
                        "a direct connection to '%s' port %u: connections must go through the proxy",
                        ck_destination_address_text(&target, address), (unsigned)(uint16_t)attempt->port);
     else if (attempt->kind == CK_DIRECT_ATTEMPT_SOCKET)
         (void)snprintf(
-            message, sizeof message,
+            message, sizeof(message),
             "a socket of family %u, type %u, protocol %u: only TCP sockets are allowed, to connect to the proxy",
             attempt->family, attempt->type, attempt->protocol);
     else
-        (void)snprintf(message, sizeof message,
+        (void)snprintf(message, sizeof(message),
                        "%u direct attempts were reported: further ones are refused and not reported",
                        CK_DIRECT_ATTEMPTS_MAX);
     gate->totals.refused++;
-    if (gate->on_event == NULL)
+    if (!gate->on_event)
         return;
     const struct ck_gate_event event = {.verdict = CK_GATE_REFUSED,
                                         .protocol = word,
@@ -89,10 +89,10 @@ void ck_direct_attempts_receive(struct ck_gate *gate)
     struct ck_direct_attempt direct_attempts[RECORDS];
     ssize_t n = 1;
     for (unsigned reported = 0; gate->direct_attempts.fd >= 0 && n > 0 && reported <= CK_DIRECT_ATTEMPTS_MAX;) {
-        n = read(gate->direct_attempts.fd, direct_attempts, sizeof direct_attempts);
-        for (ssize_t i = 0; i < n / (ssize_t)sizeof direct_attempts[0]; i++, reported++)
+        n = read(gate->direct_attempts.fd, direct_attempts, sizeof(direct_attempts));
+        for (ssize_t i = 0; i < n / (ssize_t)sizeof(direct_attempts[0]); i++, reported++)
             report_attempt(gate, &direct_attempts[i]);
-        bool whole = n > 0 && n % (ssize_t)sizeof direct_attempts[0] == 0;
+        bool whole = n > 0 && n % (ssize_t)sizeof(direct_attempts[0]) == 0;
         bool would_block = n < 0 && (errno == EAGAIN || errno == EINTR);
         if (!whole && !would_block)
             ck_proxy_close_watched(gate, &gate->direct_attempts);

@@ -50,8 +50,8 @@ static void on_socket(void *data, ares_socket_t fd, int readable, int writable)
 int ck_dns_resolver_new(ck_dns_watch_fn watch, void *data, struct ck_dns_resolver **ret_resolver)
 {
     (void)pthread_once(&library_once, start_library);
-    struct ck_dns_resolver *resolver = calloc(1, sizeof *resolver);
-    if (resolver == NULL)
+    struct ck_dns_resolver *resolver = calloc(1, sizeof(*resolver));
+    if (!resolver)
         return -ENOMEM;
     resolver->watch = watch;
     resolver->data = data;
@@ -79,7 +79,7 @@ int ck_dns_resolver_new(ck_dns_watch_fn watch, void *data, struct ck_dns_resolve
 
 void ck_dns_resolver_free(struct ck_dns_resolver *resolver)
 {
-    if (resolver == NULL)
+    if (!resolver)
         return;
     ares_destroy(resolver->channel);
     free(resolver);
@@ -105,8 +105,7 @@ static int to_errno(int status)
 
 static size_t collect(const struct ares_addrinfo *info, int family, struct ck_address *addresses, size_t count)
 {
-    for (const struct ares_addrinfo_node *node = info->nodes; node != NULL && count < CK_ADDRESSES_MAX;
-         node = node->ai_next) {
+    for (const struct ares_addrinfo_node *node = info->nodes; node && count < CK_ADDRESSES_MAX; node = node->ai_next) {
         if (node->ai_family != family)
             continue;
         struct ck_address *address = &addresses[count++];
@@ -127,20 +126,20 @@ static void on_answer(void *data, int status, int timeouts, struct ares_addrinfo
     struct ck_address addresses[CK_ADDRESSES_MAX] = {0};
     size_t count = 0;
     (void)timeouts;
-    if (info != NULL && status == ARES_SUCCESS) {
+    if (info && status == ARES_SUCCESS) {
         count = collect(info, AF_INET, addresses, 0);
         count = collect(info, AF_INET6, addresses, count);
     }
     ares_freeaddrinfo(info);
     query->resolver->queries--;
-    if (query->place != NULL)
+    if (query->place)
         *query->place = NULL;
     ck_dns_query_fn answered = query->answered;
     void *answered_data = query->data;
     free(query);
-    int result = to_errno(status);
-    if (answered != NULL)
-        answered(answered_data, result == 0 && count == 0 ? -ENOENT : result, addresses, count);
+    int r = to_errno(status);
+    if (answered)
+        answered(answered_data, r == 0 && count == 0 ? -ENOENT : r, addresses, count);
 }
 
 int ck_dns_resolver_lookup(struct ck_dns_resolver *resolver, const char *name, ck_dns_query_fn answered, void *data,
@@ -150,8 +149,8 @@ int ck_dns_resolver_lookup(struct ck_dns_resolver *resolver, const char *name, c
         .ai_flags = ARES_AI_NOSORT, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     if (resolver->queries >= QUERIES_MAX)
         return -EAGAIN;
-    struct ck_dns_query *query = malloc(sizeof *query);
-    if (query == NULL)
+    struct ck_dns_query *query = malloc(sizeof(*query));
+    if (!query)
         return -ENOMEM;
     /*
      * If the answer comes within ares_getaddrinfo, on_answer frees the query and sets place to
@@ -161,7 +160,7 @@ int ck_dns_resolver_lookup(struct ck_dns_resolver *resolver, const char *name, c
     *query = (struct ck_dns_query){resolver, answered, data, &place};
     resolver->queries++;
     ares_getaddrinfo(resolver->channel, name, NULL, &hints, on_answer, query);
-    if (place != NULL)
+    if (place)
         place->place = NULL;
     *ret_query = place;
     return 0;
@@ -170,7 +169,7 @@ int ck_dns_resolver_lookup(struct ck_dns_resolver *resolver, const char *name, c
 /* c-ares cannot cancel a single query. Its answer is ignored when it comes. */
 void ck_dns_query_cancel(struct ck_dns_query *query)
 {
-    if (query != NULL)
+    if (query)
         query->answered = NULL;
 }
 
@@ -185,7 +184,7 @@ void ck_dns_resolver_ready(struct ck_dns_resolver *resolver, int fd, unsigned ev
 uint64_t ck_dns_resolver_timeout_ns(const struct ck_dns_resolver *resolver)
 {
     struct timeval time;
-    if (resolver->queries == 0 || ares_timeout(resolver->channel, NULL, &time) == NULL)
+    if (resolver->queries == 0 || !ares_timeout(resolver->channel, NULL, &time))
         return UINT64_MAX;
     return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_usec * 1000U;
 }

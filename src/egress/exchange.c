@@ -100,11 +100,10 @@ void ck_exchange_begin(struct ck_connection *connection)
     const struct ck_http_request *request = &connection->request;
     struct ck_relay_stream *up = &connection->up;
     CK_HEAP char *forward = ck_heap_own(malloc(CK_HEAD_MAX + CK_HEAD_ADDED));
-    size_t length =
-        forward == NULL ? 0 : ck_http_forward_request(up->buffer.data, connection->head_bytes, request, forward);
+    size_t length = !forward ? 0 : ck_http_forward_request(up->buffer.data, connection->head_bytes, request, forward);
     connection->answered = connection->in_body = connection->up_broken = false;
     ck_connection_set_state(connection, CK_EGRESS_STATE_EXCHANGE, connection->gate->budget.idle_ms);
-    if (forward == NULL || replace_head(&up->buffer, connection->head_bytes, forward, length) != 0) {
+    if (!forward || replace_head(&up->buffer, connection->head_bytes, forward, length) != 0) {
         CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_RESOURCES, "out of memory");
         return;
     }
@@ -174,8 +173,8 @@ static bool take_head(struct ck_connection *connection, size_t head_bytes)
         return false;
     }
     bool keeps = response->interim || keeps_client(connection);
-    size_t length = forward == NULL ? 0 : ck_http_forward_response(down->buffer.data, head_bytes, keeps, forward);
-    if (forward == NULL || replace_head(&down->buffer, head_bytes, forward, length) != 0) {
+    size_t length = !forward ? 0 : ck_http_forward_response(down->buffer.data, head_bytes, keeps, forward);
+    if (!forward || replace_head(&down->buffer, head_bytes, forward, length) != 0) {
         ck_connection_end(connection, CK_REASON_RESOURCES);
         return false;
     }

@@ -193,7 +193,7 @@ void ck_connection_refuse_fault(struct ck_connection *connection, const struct c
 #define CK_REFUSE(connection_, verdict_, reason_, ...) \
     do { \
         char message_[1024]; \
-        (void)snprintf(message_, sizeof message_, __VA_ARGS__); \
+        (void)snprintf(message_, sizeof(message_), __VA_ARGS__); \
         ck_connection_refuse(connection_, &(struct ck_egress_decision){ \
                                               .verdict = (verdict_), .reason = (reason_), .message = message_}); \
     } while (0)

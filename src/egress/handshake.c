@@ -66,7 +66,7 @@ static void take_server_byte(struct ck_handshake *handshake, uint8_t byte)
     side->message_have = 0;
     side->message_left = hello ? length - (CK_SERVER_HEAD - MESSAGE_HEADER) : 0;
     bool retry =
-        hello && memcmp(message + CK_SERVER_HEAD - sizeof retry_random, retry_random, sizeof retry_random) == 0;
+        hello && memcmp(message + CK_SERVER_HEAD - sizeof(retry_random), retry_random, sizeof(retry_random)) == 0;
     /* RFC 8446, 4.1.4: a second HelloRetryRequest is an error. */
     handshake->server_unreadable = handshake->server_unreadable || (retry && handshake->retried);
     handshake->decided = hello && !retry && !handshake->server_unreadable;

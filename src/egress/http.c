@@ -102,9 +102,9 @@ static bool next_item(struct span *list, struct span *ret_item)
     if (list->length == 0)
         return false;
     const char *comma = memchr(list->at, ',', list->length);
-    size_t length = comma != NULL ? (size_t)(comma - list->at) : list->length;
+    size_t length = comma ? (size_t)(comma - list->at) : list->length;
     *ret_item = trim((struct span){list->at, length});
-    size_t step = comma != NULL ? length + 1 : length;
+    size_t step = comma ? length + 1 : length;
     list->at += step;
     list->length -= step;
     return true;
@@ -139,7 +139,7 @@ static int split_field(struct span line, struct http_field *ret_field, struct ck
     if (line.at[0] == ' ' || line.at[0] == '\t')
         return malformed(ret_fault, "has a folded line");
     const char *colon = memchr(line.at, ':', line.length);
-    if (colon == NULL)
+    if (!colon)
         return malformed(ret_fault, "has a field without a colon");
     struct span name = {line.at, (size_t)(colon - line.at)};
     if (!is_token(name))
@@ -161,7 +161,7 @@ static int note_connection(struct head *head, struct span list, struct ck_fault 
             continue;
         if (!is_token(item) || head->connection_options_count == CONNECTION_OPTIONS_MAX)
             return malformed(ret_fault, "has an invalid Connection field");
-        for (size_t i = 0; i < sizeof framing / sizeof *framing; i++)
+        for (size_t i = 0; i < sizeof(framing) / sizeof(*framing); i++)
             if (is(item, framing[i]))
                 return malformed(ret_fault, "has a Connection field that would remove the framing of the message");
         head->connection_options[head->connection_options_count++] = item;
@@ -257,14 +257,14 @@ struct target {
 static int read_authority(struct span text, uint16_t *port, struct ck_hostname *ret_host, struct ck_fault *ret_fault)
 {
     const char *close = text.length > 0 && text.at[0] == '[' ? memchr(text.at, ']', text.length) : NULL;
-    const char *from = close != NULL ? close : text.at;
+    const char *from = close ? close : text.at;
     const char *colon = memchr(from, ':', text.length - (size_t)(from - text.at));
-    size_t length = colon != NULL ? (size_t)(colon - text.at) : text.length;
+    size_t length = colon ? (size_t)(colon - text.at) : text.length;
     const char *why = NULL;
     /* Before the port is searched: a user name may be followed by a colon and a password. */
-    bool user = memchr(text.at, '@', text.length) != NULL;
+    bool user = !!memchr(text.at, '@', text.length);
     int r = ck_destination_parse_host(text.at, user ? text.length : length, ret_host, &why);
-    if (r == 0 && colon != NULL) {
+    if (r == 0 && colon) {
         *port = ck_destination_parse_port(colon + 1, text.length - length - 1);
         why = "has no port from 1 to 65535 after its ':'";
     }
@@ -272,7 +272,7 @@ static int read_authority(struct span text, uint16_t *port, struct ck_hostname *
         return 0;
     *ret_fault =
         (struct ck_fault){.reason = CK_REASON_NAME, .message = why, .subject = text.at, .subject_length = text.length};
-    if (r == 0 && colon == NULL)
+    if (r == 0 && !colon)
         ret_fault->message = "has no port";
     return -EPROTO;
 }
@@ -282,7 +282,7 @@ static int split_request_line(struct span line, struct target *ret_target, struc
 {
     const char *first = memchr(line.at, ' ', line.length);
     const char *last = memrchr(line.at, ' ', line.length);
-    if (first == NULL || first == last)
+    if (!first || first == last)
         return malformed(ret_fault, "does not begin with a method, a target and a version");
     ret_target->method = (struct span){line.at, (size_t)(first - line.at)};
     ret_target->text = (struct span){first + 1, (size_t)(last - first - 1)};
@@ -310,7 +310,7 @@ static struct span authority_of(struct span rest)
 static int split_url(struct target *target, struct ck_fault *ret_fault)
 {
     static const char scheme[] = "http://";
-    size_t length = sizeof scheme - 1;
+    size_t length = sizeof(scheme) - 1;
     struct span text = target->text;
     if (text.length > 8 && strncasecmp(text.at, "https://", 8) == 0)
         return fail_with_subject(ret_fault, CK_REASON_UNSUPPORTED, "asks for https:// in the clear; use CONNECT",
@@ -477,7 +477,7 @@ static bool is_forwarded(const struct head *head, struct span name)
 {
     static const char *const ours[] = {"connection",         "keep-alive", "proxy-connection", "proxy-authorization",
                                        "proxy-authenticate", "te",         "upgrade",          "http2-settings"};
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+    for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
         if (is(name, ours[i]))
             return false;
     for (size_t i = 0; i < head->connection_options_count; i++)

@@ -110,7 +110,7 @@ void ck_proxy_add_due(struct ck_connection *connection)
     connection->due = true;
     connection->next_due = NULL;
     connection->previous_due = gate->due_last;
-    *(gate->due_last != NULL ? &gate->due_last->next_due : &gate->due_first) = connection;
+    *(gate->due_last ? &gate->due_last->next_due : &gate->due_first) = connection;
     gate->due_last = connection;
     arm(gate, 1);
 }
@@ -121,8 +121,8 @@ void ck_proxy_remove_due(struct ck_connection *connection)
     if (!connection->due)
         return;
     connection->due = false;
-    *(connection->previous_due != NULL ? &connection->previous_due->next_due : &gate->due_first) = connection->next_due;
-    *(connection->next_due != NULL ? &connection->next_due->previous_due : &gate->due_last) = connection->previous_due;
+    *(connection->previous_due ? &connection->previous_due->next_due : &gate->due_first) = connection->next_due;
+    *(connection->next_due ? &connection->next_due->previous_due : &gate->due_last) = connection->previous_due;
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -136,11 +136,11 @@ static uint64_t check_deadlines(struct ck_gate *gate, uint64_t now_ns)
     uint64_t next_ns = UINT64_MAX;
     if (gate->pause_ns != 0 && gate->pause_ns <= now_ns)
         ck_accept_resume(gate);
-    if (gate->resolver != NULL && ck_dns_resolver_timeout_ns(gate->resolver) == 0) {
+    if (gate->resolver && ck_dns_resolver_timeout_ns(gate->resolver) == 0) {
         gate->proxy->broken_pipe = true;
         ck_dns_resolver_timed_out(gate->resolver);
     }
-    for (struct ck_connection *connection = gate->connections; connection != NULL; connection = connection->next) {
+    for (struct ck_connection *connection = gate->connections; connection; connection = connection->next) {
         if (connection->deadline_ns <= now_ns)
             ck_proxy_add_due(connection);
         else
@@ -148,7 +148,7 @@ static uint64_t check_deadlines(struct ck_gate *gate, uint64_t now_ns)
     }
     if (gate->pause_ns != 0)
         next_ns = earlier(next_ns, gate->pause_ns);
-    uint64_t timeout_ns = gate->resolver != NULL ? ck_dns_resolver_timeout_ns(gate->resolver) : UINT64_MAX;
+    uint64_t timeout_ns = gate->resolver ? ck_dns_resolver_timeout_ns(gate->resolver) : UINT64_MAX;
     return timeout_ns != UINT64_MAX ? earlier(next_ns, now_ns + timeout_ns) : next_ns;
 }
 
@@ -163,10 +163,10 @@ static void on_timer(struct ck_gate *gate, unsigned share)
     struct ck_proxy *proxy = gate->proxy;
     uint64_t ignored;
     /* An expired timer stays readable until it is read. */
-    (void)!read(gate->timer.fd, &ignored, sizeof ignored);
+    (void)!read(gate->timer.fd, &ignored, sizeof(ignored));
     gate->armed_ns = 0;
     ck_proxy_set_timer(gate, check_deadlines(gate, proxy->now_ns));
-    for (unsigned i = 0; i < share && gate->due_first != NULL; i++) {
+    for (unsigned i = 0; i < share && gate->due_first; i++) {
         struct ck_connection *connection = gate->due_first;
         ck_proxy_remove_due(connection);
         ck_proxy_begin_turn(proxy, CK_PROXY_TURN_MIN_BYTES);
@@ -175,7 +175,7 @@ static void on_timer(struct ck_gate *gate, unsigned share)
         else
             ck_connection_run(connection);
     }
-    if (gate->due_first != NULL)
+    if (gate->due_first)
         arm(gate, 1);
 }
 
@@ -226,7 +226,7 @@ static void on_event(const struct epoll_event *event, unsigned share, uint64_t t
 
 static void free_ended(struct ck_proxy *proxy)
 {
-    for (struct ck_connection *connection = proxy->ended, *next; connection != NULL; connection = next) {
+    for (struct ck_connection *connection = proxy->ended, *next; connection; connection = next) {
         next = connection->next;
         free(connection);
     }
@@ -236,15 +236,15 @@ static void free_ended(struct ck_proxy *proxy)
 static void free_gate(struct ck_gate *gate)
 {
     struct ck_proxy *proxy = gate->proxy;
-    for (struct ck_dns_socket *at = gate->sockets, *next; at != NULL; at = next) {
+    for (struct ck_dns_socket *at = gate->sockets, *next; at; at = next) {
         next = at->next;
         free(at);
     }
     ck_proxy_close_watched(gate, &gate->timer);
     watch_in(proxy->epoll_fd, &gate->set, 0);
     ck_fd_close(&gate->set.fd);
-    *(gate->previous != NULL ? &gate->previous->next : &proxy->gates) = gate->next;
-    if (gate->next != NULL)
+    *(gate->previous ? &gate->previous->next : &proxy->gates) = gate->next;
+    if (gate->next)
         gate->next->previous = gate->previous;
     ck_rule_list_done(&gate->rules);
     free(gate);
@@ -257,12 +257,12 @@ static void free_gate(struct ck_gate *gate)
  */
 static void close_some(struct ck_gate *gate, unsigned share)
 {
-    for (unsigned i = 0; i < share && gate->connections != NULL; i++) {
+    for (unsigned i = 0; i < share && gate->connections; i++) {
         gate->proxy->work.connections++;
         ck_connection_end(gate->connections, CK_REASON_CLOSED);
     }
     free_ended(gate->proxy);
-    if (gate->connections == NULL)
+    if (!gate->connections)
         free_gate(gate);
 }
 
@@ -334,7 +334,7 @@ void ck_proxy_set_fd_limit(struct ck_proxy *proxy, uint64_t descriptors)
 
 void ck_proxy_done(struct ck_proxy *proxy)
 {
-    while (proxy->gates != NULL) {
+    while (proxy->gates) {
         struct ck_gate *gate = proxy->gates;
         if (gate->closing)
             close_some(gate, UINT_MAX);
@@ -381,7 +381,7 @@ static int make_set(struct ck_gate *gate)
 static int check_listener(int fd)
 {
     int listens = 0;
-    socklen_t size = sizeof listens;
+    socklen_t size = sizeof(listens);
     if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) < 0 || listens == 0)
         return -EINVAL;
     int flags = fcntl(fd, F_GETFL);
@@ -398,8 +398,8 @@ int ck_proxy_open(struct ck_proxy *proxy, int listen_fd, const struct ck_gate_op
         r = make_loop(proxy);
     if (r == 0)
         r = ck_rule_list_copy(options->rules, options->rules_count, &rules);
-    struct ck_gate *gate = r == 0 ? calloc(1, sizeof *gate) : NULL;
-    if (gate == NULL) {
+    struct ck_gate *gate = r == 0 ? calloc(1, sizeof(*gate)) : NULL;
+    if (!gate) {
         ck_rule_list_done(&rules);
         return r != 0 ? r : -ENOMEM;
     }
@@ -413,7 +413,7 @@ int ck_proxy_open(struct ck_proxy *proxy, int listen_fd, const struct ck_gate_op
     gate->direct_attempts = (struct ck_watched){.kind = CK_WATCHED_DIRECT_ATTEMPTS, .fd = -1, .owner = gate};
     gate->set = (struct ck_watched){.kind = CK_WATCHED_GATE, .fd = -1, .owner = gate};
     gate->timer = (struct ck_watched){.kind = CK_WATCHED_TIMER, .fd = -1, .owner = gate};
-    if (gate->next != NULL)
+    if (gate->next)
         gate->next->previous = gate;
     proxy->gates = gate;
     proxy->now_ns = ck_clock_now_ns();
@@ -436,12 +436,12 @@ void ck_proxy_gate_totals(struct ck_gate *gate, struct ck_proxy_gate_totals *ret
 
 void ck_proxy_close_gate(struct ck_gate *gate)
 {
-    if (gate == NULL)
+    if (!gate)
         return;
     ck_direct_attempts_receive(gate);
     ck_proxy_close_watched(gate, &gate->listener);
     ck_proxy_close_watched(gate, &gate->direct_attempts);
-    for (struct ck_connection *connection = gate->connections; connection != NULL; connection = connection->next)
+    for (struct ck_connection *connection = gate->connections; connection; connection = connection->next)
         ck_connection_abandon(connection);
     gate->closing = true;
     gate->on_event = NULL;

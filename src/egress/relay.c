@@ -41,8 +41,8 @@ static void pipe_free(struct ck_relay_pipe *pipe)
 static struct ck_relay_pipe *pipe_new(int fd_limit)
 {
     int ends[2];
-    struct ck_relay_pipe *pipe = malloc(sizeof *pipe);
-    if (pipe == NULL)
+    struct ck_relay_pipe *pipe = malloc(sizeof(*pipe));
+    if (!pipe)
         return NULL;
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
         free(pipe);
@@ -68,13 +68,13 @@ static struct ck_relay_pipe *borrow(struct ck_relay_pipes *pipes)
     struct ck_relay_pipe *pipe = pipes->free;
     if (pipes->borrowed >= PIPES_BORROWED_MAX || pipes->withheld)
         return NULL;
-    if (pipe != NULL) {
+    if (pipe) {
         pipes->free = pipe->next;
         pipes->count--;
     } else {
         pipe = pipe_new(pipes->fd_limit);
     }
-    pipes->borrowed += pipe != NULL;
+    pipes->borrowed += !!pipe;
     return pipe;
 }
 
@@ -98,7 +98,7 @@ static void give_back(struct ck_relay_pipes *pipes, struct ck_relay_pipe *pipe, 
 
 void ck_relay_pipes_done(struct ck_relay_pipes *pipes)
 {
-    for (struct ck_relay_pipe *pipe = pipes->free, *next; pipe != NULL; pipe = next) {
+    for (struct ck_relay_pipe *pipe = pipes->free, *next; pipe; pipe = next) {
         next = pipe->next;
         pipe_free(pipe);
     }
@@ -112,7 +112,7 @@ int ck_relay_buffer_reserve(struct ck_relay_buffer *buffer, size_t capacity)
     if (capacity <= buffer->capacity)
         return 0;
     char *data = realloc(buffer->data, capacity);
-    if (data == NULL)
+    if (!data)
         return -ENOMEM;
     buffer->data = data;
     buffer->capacity = capacity;
@@ -150,7 +150,7 @@ void ck_relay_buffer_done(struct ck_relay_buffer *buffer)
 void ck_relay_stream_done(struct ck_relay_stream *stream, struct ck_relay_pipes *pipes)
 {
     ck_relay_buffer_done(&stream->buffer);
-    if (stream->pipe != NULL)
+    if (stream->pipe)
         give_back(pipes, stream->pipe, stream->piped == 0);
     *stream = (struct ck_relay_stream){0};
 }
@@ -253,9 +253,9 @@ static int pipe_in(struct ck_relay_stream *stream, struct ck_relay_pipes *pipes,
         stream->wait = CK_WAIT_SPENT;
         return 0;
     }
-    if (stream->pipe == NULL)
+    if (!stream->pipe)
         stream->pipe = borrow(pipes);
-    if (stream->pipe == NULL)
+    if (!stream->pipe)
         return copy_in(stream, from_fd, most);
     if (most > stream->pipe->capacity)
         most = stream->pipe->capacity;
@@ -311,7 +311,7 @@ int ck_relay_stream_pump(struct ck_relay_stream *stream, struct ck_relay_pipes *
     while (r > 0 && stream->moved < until);
     if (r > 0)
         stream->wait = CK_WAIT_TURN;
-    if (stream->pipe != NULL && stream->piped == 0) {
+    if (stream->pipe && stream->piped == 0) {
         give_back(pipes, stream->pipe, true);
         stream->pipe = NULL;
     }

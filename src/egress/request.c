@@ -75,11 +75,11 @@ static bool read_greeting(struct ck_connection *connection)
         return true;
     }
     ck_relay_buffer_drop(buffer, (size_t)length);
-    if (ck_relay_buffer_append(&connection->down.buffer, accepted, sizeof accepted) != 0) {
+    if (ck_relay_buffer_append(&connection->down.buffer, accepted, sizeof(accepted)) != 0) {
         ck_connection_end(connection, CK_REASON_RESOURCES);
         return true;
     }
-    connection->down.ready = connection->down.own = sizeof accepted;
+    connection->down.ready = connection->down.own = sizeof(accepted);
     connection->state = CK_EGRESS_STATE_SOCKS; /* the deadline stays the same */
     connection->ready = CK_ALL_READY;
     return true;

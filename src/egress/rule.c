@@ -12,11 +12,11 @@ int ck_rule_list_copy(const struct ck_destination *rules, size_t count, struct c
 {
     if (count > CK_RULES_MAX)
         return -E2BIG;
-    struct ck_destination *items = calloc(count + 1, sizeof *items);
-    if (items == NULL)
+    struct ck_destination *items = calloc(count + 1, sizeof(*items));
+    if (!items)
         return -ENOMEM;
     if (count > 0)
-        memcpy(items, rules, count * sizeof *items);
+        memcpy(items, rules, count * sizeof(*items));
     *ret_list = (struct ck_rule_list){items, count};
     return 0;
 }
@@ -35,7 +35,7 @@ static const struct ck_destination *find(const struct ck_rule_list *list, const 
             continue;
         if (list->items[i].opaque)
             return &list->items[i];
-        if (found == NULL)
+        if (!found)
             found = &list->items[i];
     }
     return found;
@@ -47,7 +47,7 @@ const struct ck_destination *ck_rule_find(const struct ck_rule_list *list, const
     if (host->numeric)
         return ck_rule_find_address(list, &host->address, port);
     struct ck_destination wanted = {.kind = CK_DESTINATION_HOST, .port = port};
-    memcpy(wanted.name, host->text, sizeof wanted.name);
+    memcpy(wanted.name, host->text, sizeof(wanted.name));
     return port != 0 ? find(list, &wanted) : NULL;
 }
 

@@ -20,7 +20,7 @@ ssize_t ck_socks_greeting(const uint8_t *data, size_t length, struct ck_fault *r
         return fail(ret_fault, CK_REASON_UNSUPPORTED, NO_METHOD, "is not SOCKS version 5");
     if (length < 2 || length < 2U + data[1])
         return 0;
-    if (memchr(data + 2, METHOD_NONE, data[1]) == NULL)
+    if (!memchr(data + 2, METHOD_NONE, data[1]))
         return fail(ret_fault, CK_REASON_UNSUPPORTED, NO_METHOD,
                     "asks for authentication, which the proxy does not offer");
     return 2 + data[1];

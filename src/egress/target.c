@@ -25,15 +25,15 @@
 /* An address that is not public is allowed only if a rule lists it as an address or network. */
 static bool may_dial(const struct ck_connection *connection, const struct ck_address *address)
 {
-    return ck_address_why_refused(address) == NULL ||
-           ck_rule_find_address(&connection->gate->rules, address, connection->port) != NULL;
+    return !ck_address_why_refused(address) ||
+           ck_rule_find_address(&connection->gate->rules, address, connection->port);
 }
 
 static void refuse_addresses(struct ck_connection *connection, const struct ck_address *address)
 {
     char text[CK_ADDRESS_TEXT_SIZE];
     char message[512];
-    (void)snprintf(message, sizeof message,
+    (void)snprintf(message, sizeof(message),
                    "'%s' is %s, %s; a host that is listed by name may not resolve to it; list the address to allow it",
                    connection->host.text, ck_destination_address_text(address, text), ck_address_why_refused(address));
     ck_connection_refuse(connection, &(struct ck_egress_decision){.verdict = CK_GATE_REFUSED,
@@ -85,15 +85,15 @@ static void on_answer(void *data, int status, const struct ck_address *addresses
 static struct ck_dns_socket *socket_of(struct ck_gate *gate, int fd)
 {
     struct ck_dns_socket *unused = NULL;
-    for (struct ck_dns_socket *at = gate->sockets; at != NULL; at = at->next) {
+    for (struct ck_dns_socket *at = gate->sockets; at; at = at->next) {
         if (at->watched.fd == fd)
             return at;
         if (at->watched.fd < 0)
             unused = at;
     }
-    if (unused == NULL) {
-        unused = calloc(1, sizeof *unused);
-        if (unused == NULL)
+    if (!unused) {
+        unused = calloc(1, sizeof(*unused));
+        if (!unused)
             return NULL; /* the query gets no answer, and times out */
         unused->next = gate->sockets;
         gate->sockets = unused;
@@ -106,7 +106,7 @@ static void watch_resolver(void *data, int fd, unsigned events)
 {
     struct ck_gate *gate = data;
     struct ck_dns_socket *socket = socket_of(gate, fd);
-    if (socket == NULL)
+    if (!socket)
         return;
     ck_proxy_watch(gate, &socket->watched, events);
     if (events == 0)
@@ -122,14 +122,14 @@ static void look_up(struct ck_connection *connection)
      * then.
      */
     connection->asking = true;
-    int r = gate->resolver != NULL ? 0 : ck_dns_resolver_new(watch_resolver, gate, &gate->resolver);
+    int r = gate->resolver ? 0 : ck_dns_resolver_new(watch_resolver, gate, &gate->resolver);
     if (r == 0)
         r = ck_dns_resolver_lookup(gate->resolver, connection->host.text, on_answer, connection, &connection->query);
     connection->asking = false;
     if (r != 0)
         CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_RESOURCES, "'%s' cannot be looked up now: %s",
                   connection->host.text, strerror(-r));
-    else if (connection->query != NULL)
+    else if (connection->query)
         ck_proxy_set_timer(gate, gate->proxy->now_ns + ck_dns_resolver_timeout_ns(gate->resolver));
 }
 
@@ -140,7 +140,7 @@ void ck_target_begin(struct ck_connection *connection)
     connection->address_at = 0;
     connection->dial_error = 0;
     connection->rule = ck_rule_find(&gate->rules, &connection->host, connection->port);
-    if (connection->rule == NULL) {
+    if (!connection->rule) {
         CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_NOT_LISTED,
                   gate->rules.count > 0 ? "'%s' port %u is not among the hosts that this run may reach"
                                         : "'%s' port %u: this run may reach no host",
@@ -178,10 +178,10 @@ static int connect_to(const struct ck_address *address, uint16_t port, int *ret_
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
-    memcpy(&v4.sin_addr, address->bytes, sizeof v4.sin_addr);
-    memcpy(&v6.sin6_addr, address->bytes, sizeof v6.sin6_addr);
-    int r = four ? connect(fd, (const struct sockaddr *)&v4, sizeof v4)
-                 : connect(fd, (const struct sockaddr *)&v6, sizeof v6);
+    memcpy(&v4.sin_addr, address->bytes, sizeof(v4.sin_addr));
+    memcpy(&v6.sin6_addr, address->bytes, sizeof(v6.sin6_addr));
+    int r = four ? connect(fd, (const struct sockaddr *)&v4, sizeof(v4))
+                 : connect(fd, (const struct sockaddr *)&v6, sizeof(v6));
     if (r < 0 && errno != EINPROGRESS)
         return -errno;
     *ret_fd = ck_fd_take(&fd);
@@ -204,7 +204,7 @@ static void give_up(struct ck_connection *connection)
     bool ours =
         connection->dial_error == EMFILE || connection->dial_error == ENFILE || connection->dial_error == ENOMEM;
     char message[512];
-    (void)snprintf(message, sizeof message, "'%s' port %u cannot be reached: %s", connection->host.text,
+    (void)snprintf(message, sizeof(message), "'%s' port %u cannot be reached: %s", connection->host.text,
                    connection->port, strerror(connection->dial_error));
     ck_connection_refuse(connection, &(struct ck_egress_decision){.verdict = CK_GATE_FAILED,
                                                                   .reason = late   ? CK_REASON_TIMEOUT
@@ -254,7 +254,7 @@ bool ck_target_dial(struct ck_connection *connection)
     if ((connection->ready & CK_SERVER_OUT) == 0)
         return false;
     int error = 0;
-    socklen_t size = sizeof error;
+    socklen_t size = sizeof(error);
     /* The result of a non-blocking connect. */
     if (getsockopt(connection->server.fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
         error = errno;

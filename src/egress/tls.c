@@ -48,7 +48,7 @@ static bool begin_record(struct cursor *cursor)
     static const uint8_t begin[] = {RECORD_HANDSHAKE, 3};
     size_t have = cursor->length - cursor->at;
     const uint8_t *header = cursor->data + cursor->at;
-    for (size_t i = 0; i < sizeof begin && i < have; i++)
+    for (size_t i = 0; i < sizeof(begin) && i < have; i++)
         if (header[i] != begin[i])
             return stop(cursor, cursor->at == 0 ? CK_HELLO_OTHER : CK_HELLO_MALFORMED);
     if (have < 5)
@@ -198,7 +198,7 @@ enum ck_hello ck_tls_hello_read(const uint8_t *data, size_t length, char ret_nam
         return CK_HELLO_ENCRYPTED;
     if (!found.has_name)
         return CK_HELLO_UNNAMED;
-    memcpy(ret_name, found.name, sizeof found.name);
+    memcpy(ret_name, found.name, sizeof(found.name));
     return CK_HELLO_NAMED;
 }
 

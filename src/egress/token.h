@@ -8,7 +8,7 @@
 static inline bool ck_token_has(char c)
 {
     bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    return plain || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
+    return plain || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
 }
 
 #endif

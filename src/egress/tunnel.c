@@ -31,7 +31,7 @@ void ck_tunnel_begin(struct ck_connection *connection)
     uint8_t reply[CK_SOCKS_REPLY_SIZE];
     ck_answer_socks(0, reply);
     bool socks = connection->protocol == CK_PROTOCOL_SOCKS5;
-    size_t length = socks ? sizeof reply : sizeof established - 1;
+    size_t length = socks ? sizeof(reply) : sizeof(established) - 1;
     const void *answer_text = socks ? (const void *)reply : (const void *)established;
     if (ck_relay_buffer_append(&connection->down.buffer, answer_text, length) != 0) {
         ck_connection_end(connection, CK_REASON_RESOURCES);
@@ -57,7 +57,7 @@ static void alert(struct ck_connection *connection)
 {
     /* An alert record of version 3.3 with 2 bytes: fatal (2), access_denied (49). */
     static const uint8_t denied[] = {21, 3, 3, 0, 2, 2, 49};
-    (void)send(connection->client.fd, denied, sizeof denied, MSG_NOSIGNAL | MSG_DONTWAIT);
+    (void)send(connection->client.fd, denied, sizeof(denied), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static void refuse_hello(struct ck_connection *connection, enum ck_reason reason, const char *what)
@@ -72,7 +72,7 @@ static void refuse_hello(struct ck_connection *connection, enum ck_reason reason
 static void refuse_name(struct ck_connection *connection, const char *name)
 {
     char answer_text[CK_QUOTE_MAX + 64];
-    (void)snprintf(answer_text, sizeof answer_text, "has the TLS name of another host, '%s'", CK_QUOTE(name));
+    (void)snprintf(answer_text, sizeof(answer_text), "has the TLS name of another host, '%s'", CK_QUOTE(name));
     refuse_hello(connection, CK_REASON_SNI, answer_text);
 }
 

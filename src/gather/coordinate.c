@@ -324,7 +324,7 @@ static int take_ended(struct coordinator *coordinator, size_t *taken, struct cho
     struct choke_job *job;
     int r = choke_dispatch(context, error);
 
-    for (; r >= 0 && (job = choke_next(context)) != NULL; (*taken)++)
+    for (; r >= 0 && (job = choke_next(context)); (*taken)++)
         ck_probe_run_take(choke_job_data(job), job);
     return r < 0 ? r : 0;
 }

@@ -112,7 +112,7 @@ static int list(struct files_walk *walk, const char *path, struct files_listing 
     if (!stream)
         return fd < 0 ? fd : -errno;
     (void)ck_fd_take(&fd); /* the stream owns it now */
-    while (r == 0 && !walk->over && (errno = 0, entry = readdir(stream)) != NULL) {
+    while (r == 0 && !walk->over && (errno = 0, entry = readdir(stream))) {
         if (is_skipped_name(entry->d_name))
             continue;
         r = add_entry(listing, fd, entry);
@@ -205,7 +205,7 @@ static bool opens(const struct ck_probe *probe, const char *path)
 
     while (*glob && !ck_glob_match(*glob, path))
         glob++;
-    return *glob != NULL;
+    return !!*glob;
 }
 
 /* The first such file is enough to skip a probe; the reason names it. */

@@ -338,7 +338,7 @@ static void keep_output(const struct ck_probe_run *run, const struct ck_probe_ca
 {
     char name[NAME_MAX + 1];
 
-    if (run->gather_state->keep_fd < 0 || result->tool_path == NULL)
+    if (run->gather_state->keep_fd < 0 || !result->tool_path)
         return;
     (void)snprintf(name, sizeof(name), "%s.%s.out", run->report->probe->name, call->id);
     int r = ck_atomic_file_write(run->gather_state->keep_fd, name, 0666, result->out.data, result->out.length);

@@ -128,7 +128,7 @@ static bool contains(const char *const *list, const char *arg)
 {
     while (*list && strcmp(*list, arg) != 0)
         list++;
-    return *list != NULL;
+    return !!*list;
 }
 
 static const struct ck_probe_call *find_call(const struct ck_probe *probe, const char *id)

@@ -91,7 +91,7 @@ static void sweep(void)
     DIR *directory = opendir(TEMPORARY_DIRECTORY);
     const struct dirent *entry;
 
-    for (size_t i = 0; directory && i < SWEPT_MAX && (entry = readdir(directory)) != NULL; i++)
+    for (size_t i = 0; directory && i < SWEPT_MAX && (entry = readdir(directory)); i++)
         for (size_t kind = 0; kind < CK_TEMPORARY_KINDS; kind++)
             if (strncmp(entry->d_name, prefixes[kind], strlen(prefixes[kind])) == 0)
                 sweep_one(dirfd(directory), entry->d_name);

@@ -37,7 +37,7 @@ struct command_line {
 
 static void put(struct command_line *line, const char *arg)
 {
-    if (line->args != NULL)
+    if (line->args)
         line->args[line->count] = arg;
     line->count++;
 }
@@ -83,7 +83,7 @@ static void put_operation(struct command_line *line, const struct ck_native_prog
 {
     const char *inside = text_at(program, operation->inside);
     const char *outside = text_at(program, operation->outside);
-    const char *place = line->args == NULL ? inside : ck_arena_printf(line->arena, "/%s", inside);
+    const char *place = !line->args ? inside : ck_arena_printf(line->arena, "/%s", inside);
     /* bwrap makes these two itself: --proc and --dev below. */
     if (strcmp(inside, "proc") == 0 || beneath(inside, "dev"))
         return;
@@ -92,7 +92,7 @@ static void put_operation(struct command_line *line, const struct ck_native_prog
     case CK_NATIVE_OP_BIND_DEVICE:
         return;
     case CK_NATIVE_OP_FILE: /* with a text: a small file that the native jail copies; bwrap can bind the original */
-        if (outside != NULL)
+        if (outside)
             put3(line, "--ro-bind", place, place);
         return;
     case CK_NATIVE_OP_LINK:
@@ -119,13 +119,13 @@ static void put_jail(struct command_line *line, const struct ck_bwrap_wanted *wa
         "--cap-drop", "ALL",           "--cap-add",     "CAP_SYS_ADMIN",     "--cap-add",  "CAP_SETPCAP"};
     static const char *const own[] = {"--proc",  "/proc",     "--dev",  "/dev",    "--size",  TMP_BYTES,
                                       "--tmpfs", CK_JAIL_TMP, "--size", TMP_BYTES, "--tmpfs", "/dev/shm"};
-    for (size_t i = 0; i < sizeof first / sizeof first[0]; i++)
+    for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
         put(line, first[i]);
     for (uint32_t i = 0; i < wanted->program->ops_count; i++)
         put_operation(line, wanted->program, &ops_of(wanted->program)[i]);
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
         put(line, own[i]);
-    if (wanted->scratch != NULL) {
+    if (wanted->scratch) {
         put3(line, "--bind", wanted->scratch, CK_JAIL_SCRATCH);
     } else {
         put(line, "--dir");
@@ -146,12 +146,11 @@ static void put_jail(struct command_line *line, const struct ck_bwrap_wanted *wa
 static void put_tool(struct command_line *line, const struct ck_bwrap_wanted *wanted)
 {
     static const char *const forms[] = {[CK_BWRAP_FILE] = "file", [CK_BWRAP_PATH] = "path", [CK_BWRAP_COPY] = "copy"};
-    put(line, line->args == NULL
-                  ? NULL
-                  : ck_arena_printf(line->arena, "%s:%s%s", wanted->workspace == CK_WORKSPACE_RO ? "ro" : "rw",
-                                    forms[wanted->form], wanted->pwd ? ":pwd" : ""));
+    put(line, !line->args ? NULL
+                          : ck_arena_printf(line->arena, "%s:%s%s", wanted->workspace == CK_WORKSPACE_RO ? "ro" : "rw",
+                                            forms[wanted->form], wanted->pwd ? ":pwd" : ""));
     put(line, wanted->tool);
-    for (size_t i = 0; wanted->argv[i] != NULL; i++)
+    for (size_t i = 0; wanted->argv[i]; i++)
         put(line, wanted->argv[i]);
 }
 
@@ -159,7 +158,7 @@ static void put_proof(struct command_line *line, const uint64_t *outside)
 {
     put(line, "prove");
     for (uint32_t i = 0; i < CK_JAIL_LAYER_NAMESPACES; i++)
-        put(line, line->args == NULL ? NULL : ck_arena_printf(line->arena, "%llu", (unsigned long long)outside[i]));
+        put(line, !line->args ? NULL : ck_arena_printf(line->arena, "%llu", (unsigned long long)outside[i]));
 }
 
 static const char **make(const struct ck_bwrap_wanted *wanted, const uint64_t *outside, struct ck_arena *arena)
@@ -168,17 +167,17 @@ static const char **make(const struct ck_bwrap_wanted *wanted, const uint64_t *o
     for (int round = 0; round < 2; round++) {
         line.count = 0;
         put_jail(&line, wanted);
-        if (outside != NULL)
+        if (outside)
             put_proof(&line, outside);
         else
             put_tool(&line, wanted);
         if (round == 0)
-            line.args = ck_arena_array(arena, line.count + 1, sizeof *line.args);
-        if (line.args == NULL)
+            line.args = ck_arena_array(arena, line.count + 1, sizeof(*line.args));
+        if (!line.args)
             return NULL;
     }
     for (size_t i = 0; i < line.count; i++)
-        if (line.args[i] == NULL)
+        if (!line.args[i])
             return NULL;
     return line.args;
 }
@@ -220,8 +219,8 @@ int ck_bwrap_cause(const char *complaint)
         {"No such device", ENOSYS},
         {"Unknown option", ENOSYS},
     };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strstr(complaint, known[i].text) != NULL)
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (strstr(complaint, known[i].text))
             return known[i].errnum;
     return 0;
 }

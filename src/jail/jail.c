@@ -9,7 +9,7 @@
 static const struct ck_jail *const adapters[] = {&ck_jail_native, &ck_jail_bwrap, &ck_jail_none,
                                                  &ck_jail_native_no_userns};
 
-_Static_assert(sizeof adapters / sizeof adapters[0] <= CK_JAILS_MAX, "each adapter has a state");
+_Static_assert(sizeof(adapters) / sizeof(adapters[0]) <= CK_JAILS_MAX, "each adapter has a state");
 
 /*
  * What `auto` tries, in this order, before it uses no jail. bwrap comes before the native jail
@@ -19,7 +19,7 @@ static const struct ck_jail *const preferred[] = {&ck_jail_native, &ck_jail_bwra
 
 const struct ck_jail *ck_jail_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof adapters / sizeof adapters[0]; i++)
+    for (size_t i = 0; i < sizeof(adapters) / sizeof(adapters[0]); i++)
         if (strcmp(adapters[i]->name, name) == 0)
             return adapters[i];
     return NULL;
@@ -40,7 +40,7 @@ const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck
         *state = (struct ck_jail_state){.reason = ck_jail_reason(CK_JAIL_ON_LINUX, "not_installed")};
         if (jail == &ck_jail_none)
             state->holds = !egress;
-        else if (jails->prove != NULL)
+        else if (jails->prove)
             jails->prove(jails->data, jail, egress, state);
         /* A failure for lack of resources is not an answer: the next run proves again. */
         state->known = state->failed == 0;
@@ -52,7 +52,7 @@ const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck
 static int choose_first(struct ck_jails *jails, const struct ck_jail *const *wanted, size_t count, bool egress,
                         struct ck_jail_choice *choice, struct choke_error *error)
 {
-    for (size_t i = 0; i < count && choice->jail == NULL; i++) {
+    for (size_t i = 0; i < count && !choice->jail; i++) {
         const struct ck_jail_state *state = ck_jail_look(jails, wanted[i], egress);
         if (state->failed != 0)
             return ck_error_set(error, CHOKE_SPAWN_FAILED, state->failed, "jail '%s' could not be tried: %s",
@@ -62,7 +62,7 @@ static int choose_first(struct ck_jails *jails, const struct ck_jail *const *wan
             choice->jail = wanted[i];
             choice->reports_attempts = state->reports_attempts;
             /* Only the first one is reported: that is the jail that the run should have had. */
-        } else if (choice->skipped == NULL) {
+        } else if (!choice->skipped) {
             choice->skipped = wanted[i]->name;
             choice->reason = state->reason;
         }
@@ -78,11 +78,11 @@ static int choose_by_name(struct ck_jails *jails, enum choke_jail wanted, struct
     const struct ck_jail *jail = wanted == CHOKE_JAIL_NATIVE  ? &ck_jail_native
                                  : wanted == CHOKE_JAIL_BWRAP ? &ck_jail_bwrap
                                                               : &ck_jail_none;
-    int result = wanted == CHOKE_JAIL_NATIVE
-                     ? choose_first(jails, forms, sizeof forms / sizeof forms[0], false, choice, error)
-                     : choose_first(jails, &jail, 1, false, choice, error);
-    if (result < 0 || choice->jail != NULL)
-        return result;
+    int r = wanted == CHOKE_JAIL_NATIVE
+                ? choose_first(jails, forms, sizeof(forms) / sizeof(forms[0]), false, choice, error)
+                : choose_first(jails, &jail, 1, false, choice, error);
+    if (r < 0 || choice->jail)
+        return r;
     /* For native this is the reason of the full form, not of the one without user namespaces. */
     const struct ck_jail_state *state = ck_jail_look(jails, jail, false);
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP, "jail '%s' is not available here (%s): %s", jail->name,
@@ -109,9 +109,9 @@ static int choose_with_egress(struct ck_jails *jails, enum choke_jail wanted, st
     static const struct ck_jail *const able[] = {&ck_jail_native, &ck_jail_bwrap};
     size_t first = wanted == CHOKE_JAIL_BWRAP ? 1 : 0;
     size_t count = wanted == CHOKE_JAIL_NONE ? 0 : wanted == CHOKE_JAIL_AUTO ? 2 : 1;
-    int result = choose_first(jails, able + first, count, true, choice, error);
-    if (result < 0 || choice->jail != NULL)
-        return result;
+    int r = choose_first(jails, able + first, count, true, choice, error);
+    if (r < 0 || choice->jail)
+        return r;
     if (count == 0)
         return ck_error_set(
             error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
@@ -128,12 +128,12 @@ int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, struct ck_jai
     *ret_choice = (struct ck_jail_choice){0};
     if (needs.egress)
         return choose_with_egress(jails, wanted, ret_choice, error);
-    int result = wanted == CHOKE_JAIL_AUTO
-                     ? choose_first(jails, preferred, sizeof preferred / sizeof preferred[0], false, ret_choice, error)
-                     : choose_by_name(jails, wanted, ret_choice, error);
-    if (result < 0)
-        return result;
-    if (ret_choice->jail == NULL)
+    int r = wanted == CHOKE_JAIL_AUTO
+                ? choose_first(jails, preferred, sizeof(preferred) / sizeof(preferred[0]), false, ret_choice, error)
+                : choose_by_name(jails, wanted, ret_choice, error);
+    if (r < 0)
+        return r;
+    if (!ret_choice->jail)
         ret_choice->jail = &ck_jail_none;
     bool weaker = ret_choice->jail == &ck_jail_none || ret_choice->jail == &ck_jail_native_no_userns;
     return needs.whole && weaker ? refuse_weaker(jails, ret_choice->jail, error) : 0;

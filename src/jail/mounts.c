@@ -27,7 +27,7 @@ static bool describe(const struct ck_native_program *program, const struct ck_na
     case CK_NATIVE_OP_DIRECTORY:
         return true;
     case CK_NATIVE_OP_FILE:
-        if (outside == NULL)
+        if (!outside)
             return true;
         *ret_line = ck_arena_printf(arena, "copy /%s", inside);
         break;
@@ -46,7 +46,7 @@ static bool describe(const struct ck_native_program *program, const struct ck_na
         *ret_line = bind_line(arena, "device", inside, outside);
         break;
     }
-    return *ret_line != NULL;
+    return !!*ret_line;
 }
 
 const char **ck_mounts_list(const struct ck_native_program *program, const char *root, enum ck_workspace workspace,
@@ -56,17 +56,17 @@ const char **ck_mounts_list(const struct ck_native_program *program, const char 
         [CK_WORKSPACE_RO] = "ro", [CK_WORKSPACE_RW] = "rw", [CK_WORKSPACE_OVERLAY] = "overlay"};
     const struct ck_native_op *ops = (const void *)((const char *)program + program->ops_at);
     /* Three lines more than operations, and the NULL at the end. */
-    const char **lines = ck_arena_array(arena, program->ops_count + 4u, sizeof *lines);
+    const char **lines = ck_arena_array(arena, program->ops_count + 4u, sizeof(*lines));
     size_t count = 0;
-    if (lines == NULL)
+    if (!lines)
         return NULL;
     for (uint32_t i = 0; i < program->ops_count; i++) {
         if (!describe(program, &ops[i], arena, &lines[count]))
             return NULL;
-        count += lines[count] != NULL ? 1 : 0;
+        count += lines[count] ? 1 : 0;
     }
     lines[count++] = "tmpfs " CK_JAIL_TMP;
     lines[count++] = "proc /proc";
     lines[count] = ck_arena_printf(arena, "%s " CK_JAIL_WORK " <- %s", names[workspace], root);
-    return lines[count] == NULL ? NULL : lines;
+    return !lines[count] ? NULL : lines;
 }

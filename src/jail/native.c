@@ -80,8 +80,8 @@ static const char *const devices[] = {"dev/null", "dev/zero", "dev/full", "dev/r
 static char *read_small(struct ck_native_builder *program, const char *path)
 {
     char *text = ck_arena_alloc(&program->arena, SMALL_BYTES + 2);
-    long length = text == NULL ? -1 : ck_file_read_into(AT_FDCWD, path, 0, text, SMALL_BYTES + 2);
-    return length >= 0 && length <= SMALL_BYTES && memchr(text, '\0', (size_t)length) == NULL ? text : NULL;
+    long length = !text ? -1 : ck_file_read_into(AT_FDCWD, path, 0, text, SMALL_BYTES + 2);
+    return length >= 0 && length <= SMALL_BYTES && !memchr(text, '\0', (size_t)length) ? text : NULL;
 }
 
 /* Adds the file or tree of the host at the same path, if it exists. A symlink stays a symlink. */
@@ -89,18 +89,18 @@ static void add_host_path(struct ck_native_builder *program, const char *path, e
 {
     char outside[PATH_MAX], target[PATH_MAX] = {0};
     struct stat status;
-    (void)snprintf(outside, sizeof outside, "/%s", path);
+    (void)snprintf(outside, sizeof(outside), "/%s", path);
     if (lstat(outside, &status) < 0)
         return;
     ck_native_program_add_parents(program, path);
     if (S_ISLNK(status.st_mode)) {
-        if (readlink(outside, target, sizeof target - 1) > 0)
+        if (readlink(outside, target, sizeof(target) - 1) > 0)
             ck_native_program_add(program, CK_NATIVE_OP_LINK, path, target);
         return;
     }
     char *text = op == CK_NATIVE_OP_BIND && S_ISREG(status.st_mode) ? read_small(program, outside) : NULL;
     ck_native_program_add(program, S_ISDIR(status.st_mode) ? CK_NATIVE_OP_DIRECTORY : CK_NATIVE_OP_FILE, path, text);
-    if (text == NULL)
+    if (!text)
         ck_native_program_add(program, op, path, outside);
 }
 
@@ -112,20 +112,20 @@ static void add_system(struct ck_native_builder *program)
                                            {"dev/stdout", "/proc/self/fd/1"},
                                            {"dev/stderr", "/proc/self/fd/2"},
                                            {"dev/shm", CK_JAIL_SHM}};
-    for (size_t i = 0; i < sizeof directories / sizeof directories[0]; i++)
+    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
         ck_native_program_add(program, CK_NATIVE_OP_DIRECTORY, directories[i], NULL);
-    for (size_t i = 0; i < sizeof trees / sizeof trees[0]; i++)
+    for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++)
         add_host_path(program, trees[i], CK_NATIVE_OP_BIND);
     /*
      * The kernel lets a user namespace mount a new /proc only if a fully visible one is mounted
      * already. Each run mounts its own over this one.
      */
     ck_native_program_add(program, CK_NATIVE_OP_BIND, "proc", "/proc");
-    for (size_t i = 0; i < sizeof settings_files / sizeof settings_files[0]; i++)
+    for (size_t i = 0; i < sizeof(settings_files) / sizeof(settings_files[0]); i++)
         add_host_path(program, settings_files[i], CK_NATIVE_OP_BIND);
-    for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++)
+    for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
         add_host_path(program, devices[i], CK_NATIVE_OP_BIND_DEVICE);
-    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
+    for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
         ck_native_program_add(program, CK_NATIVE_OP_LINK, links[i][0], links[i][1]);
 }
 
@@ -139,7 +139,7 @@ static bool beneath(const char *path, const char *tree)
 
 bool ck_native_is_system(const char *path)
 {
-    for (size_t i = 0; i < sizeof trees / sizeof trees[0]; i++)
+    for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++)
         if (beneath(path, trees[i]))
             return true;
     return false;
@@ -149,7 +149,7 @@ bool ck_native_is_system(const char *path)
 static bool is_covered(const char *path)
 {
     static const char *const covered[] = {"tmp", "work", "proc", "dev", CK_JAIL_OLD_ROOT, TOOLS};
-    for (size_t i = 0; i < sizeof covered / sizeof covered[0]; i++)
+    for (size_t i = 0; i < sizeof(covered) / sizeof(covered[0]); i++)
         if (beneath(path, covered[i]))
             return true;
     return false;
@@ -195,7 +195,7 @@ static int add_code(struct ck_native_builder *program, const char *real, char re
 static int add_packaged(struct ck_native_builder *program, const char *real, const char *end, char ret_inside[PATH_MAX])
 {
     char packages[PATH_MAX], inside[PATH_MAX];
-    (void)snprintf(packages, sizeof packages, "%.*s", (int)(end - real), real);
+    (void)snprintf(packages, sizeof(packages), "%.*s", (int)(end - real), real);
     int r = choose_path(program, packages, inside);
     if (r < 0)
         return r;
@@ -213,7 +213,7 @@ static int add_program(struct ck_native_builder *program, const char *real, int 
 {
     char first[2] = {0};
     const char *packages = ck_native_is_system(real) ? NULL : strstr(real, PACKAGES "/");
-    if (packages == NULL || pread(fd, first, sizeof first, 0) != sizeof first || memcmp(first, "#!", sizeof first) != 0)
+    if (!packages || pread(fd, first, sizeof(first), 0) != sizeof(first) || memcmp(first, "#!", sizeof(first)) != 0)
         return add_code(program, real, ret_inside);
     return add_packaged(program, real, packages + strlen(PACKAGES), ret_inside);
 }
@@ -251,9 +251,9 @@ static int check_interpreter(const struct ck_part *part, const char *real, struc
 static int add_part(struct ck_native_builder *program, const struct ck_part *part, bool in_place,
                     struct choke_error *error)
 {
-    CK_HEAP char *real = ck_heap_own(part->path == NULL ? NULL : realpath(part->path, NULL));
+    CK_HEAP char *real = ck_heap_own(!part->path ? NULL : realpath(part->path, NULL));
     char inside[PATH_MAX];
-    if (real == NULL)
+    if (!real)
         return 0; /* a missing library is reported by the tool itself */
     if (!in_place && check_interpreter(part, real, error) < 0)
         return -ENOENT;
@@ -268,8 +268,8 @@ static int place_file(struct ck_native_builder *program, struct ck_native_file *
 {
     CK_HEAP char *real = ck_heap_own(realpath(file->path, NULL));
     CK_HEAP char *inside = ck_heap_own(malloc(PATH_MAX));
-    if (real == NULL || inside == NULL)
-        return real == NULL ? -errno : -ENOMEM;
+    if (!real || !inside)
+        return !real ? -errno : -ENOMEM;
     int r =
         file->directory ? add_code_tree(program, real, inside, error) : add_program(program, real, file->fd, inside);
     if (r < 0)
@@ -277,7 +277,7 @@ static int place_file(struct ck_native_builder *program, struct ck_native_file *
     if (!file->directory)
         ck_native_program_allow(program, inside);
     file->inside = ck_arena_strdup(arena, inside);
-    return file->inside == NULL ? -ENOMEM : 0;
+    return !file->inside ? -ENOMEM : 0;
 }
 
 static int add_file(struct ck_native_builder *program, struct ck_depend *depend, struct ck_native_file *file,
@@ -317,7 +317,7 @@ static int write_program(struct ck_native_builder *program, const struct ck_nati
     settings.filter = filter;
     const struct ck_native_program *packed = ck_native_program_pack(program, &settings);
     free(filter);
-    int fd = packed == NULL ? -ENOMEM : ck_sealed_write("cage", CK_SEALED_DATA, packed, packed->size_bytes);
+    int fd = !packed ? -ENOMEM : ck_sealed_write("cage", CK_SEALED_DATA, packed, packed->size_bytes);
     if (fd < 0)
         return fd;
     *ret_fd = fd;

@@ -23,7 +23,7 @@ static void *grow(struct ck_native_builder *program, void *array, size_t count, 
         return array;
     size_t wanted = *capacity == 0 ? 64 : 2 * *capacity;
     void *larger = ck_arena_array(&program->arena, wanted, element_bytes);
-    if (larger == NULL) {
+    if (!larger) {
         program->no_memory = true;
         return NULL;
     }
@@ -35,8 +35,8 @@ static void *grow(struct ck_native_builder *program, void *array, size_t count, 
 
 static const char *copy(struct ck_native_builder *program, const char *text)
 {
-    const char *copied = text != NULL ? ck_arena_strdup(&program->arena, text) : NULL;
-    program->no_memory = program->no_memory || (text != NULL && copied == NULL);
+    const char *copied = text ? ck_arena_strdup(&program->arena, text) : NULL;
+    program->no_memory = program->no_memory || (text && !copied);
     return copied;
 }
 
@@ -48,8 +48,8 @@ void ck_native_program_add(struct ck_native_builder *program, enum ck_native_op_
     for (size_t i = 0; i < program->ops_count; i++)
         if (program->ops[i].op == op && strcmp(program->ops[i].inside, inside) == 0)
             return;
-    void *ops = grow(program, program->ops, program->ops_count, &program->ops_capacity, sizeof *program->ops);
-    if (ops == NULL)
+    void *ops = grow(program, program->ops, program->ops_count, &program->ops_capacity, sizeof(*program->ops));
+    if (!ops)
         return;
     program->ops = ops;
     const struct ck_native_builder_op operation = {
@@ -60,9 +60,9 @@ void ck_native_program_add(struct ck_native_builder *program, enum ck_native_op_
 
 void ck_native_program_add_parents(struct ck_native_builder *program, const char *path)
 {
-    for (const char *slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
         char *directory = ck_arena_memdup(&program->arena, path, (size_t)(slash - path));
-        if (directory == NULL)
+        if (!directory)
             program->no_memory = true;
         else
             ck_native_program_add(program, CK_NATIVE_OP_DIRECTORY, directory, NULL);
@@ -76,8 +76,9 @@ void ck_native_program_allow(struct ck_native_builder *program, const char *path
     for (size_t i = 0; i < program->execs_count; i++)
         if (strcmp(program->execs[i], path) == 0)
             return;
-    void *execs = grow(program, program->execs, program->execs_count, &program->execs_capacity, sizeof *program->execs);
-    if (execs == NULL)
+    void *execs =
+        grow(program, program->execs, program->execs_count, &program->execs_capacity, sizeof(*program->execs));
+    if (!execs)
         return;
     program->execs = execs;
     const char *allowed = copy(program, path);
@@ -96,7 +97,7 @@ static uint32_t put(struct program_packer *packer, const void *data, size_t leng
 {
     packer->at = (packer->at + alignment - 1) / alignment * alignment;
     size_t here = packer->at;
-    if (packer->bytes != NULL && length > 0)
+    if (packer->bytes && length > 0)
         memcpy(packer->bytes + here, data, length);
     packer->at = here + length;
     return (uint32_t)here;
@@ -104,7 +105,7 @@ static uint32_t put(struct program_packer *packer, const void *data, size_t leng
 
 static uint32_t put_text(struct program_packer *packer, const char *text)
 {
-    return text != NULL ? put(packer, text, strlen(text) + 1, 1) : 0;
+    return text ? put(packer, text, strlen(text) + 1, 1) : 0;
 }
 
 static uint32_t put_operations(struct program_packer *packer, const struct ck_native_builder *program)
@@ -122,8 +123,8 @@ static uint32_t put_operations(struct program_packer *packer, const struct ck_na
         const struct ck_native_op operation = {.op = (uint32_t)from->op,
                                                .inside = put_text(packer, from->inside),
                                                .outside = put_text(packer, from->outside)};
-        if (packer->bytes != NULL)
-            memcpy(packer->bytes + table + i * sizeof operation, &operation, sizeof operation);
+        if (packer->bytes)
+            memcpy(packer->bytes + table + i * sizeof(operation), &operation, sizeof(operation));
     }
     return (uint32_t)table;
 }
@@ -135,8 +136,8 @@ static uint32_t put_execs(struct program_packer *packer, const struct ck_native_
     packer->at += program->execs_count * sizeof(uint32_t);
     for (size_t i = 0; i < program->execs_count; i++) {
         uint32_t at = put_text(packer, program->execs[i]);
-        if (packer->bytes != NULL)
-            memcpy(packer->bytes + table + i * sizeof at, &at, sizeof at);
+        if (packer->bytes)
+            memcpy(packer->bytes + table + i * sizeof(at), &at, sizeof(at));
     }
     return (uint32_t)table;
 }
@@ -172,14 +173,14 @@ static size_t pack(struct program_packer *packer, const struct ck_native_builder
         .gate_reports_attempts = settings->gate_reports_attempts ? 1 : 0,
     };
     set_landlock(&head, settings->landlock_abi);
-    (void)put(packer, &head, sizeof head, 8);
+    (void)put(packer, &head, sizeof(head), 8);
     head.ops_at = put_operations(packer, program);
     head.execs_at = put_execs(packer, program);
-    head.filter_at = put(packer, settings->filter, settings->filter_count * sizeof *settings->filter, 8);
+    head.filter_at = put(packer, settings->filter, settings->filter_count * sizeof(*settings->filter), 8);
     head.tmp_options_at = put_text(packer, settings->tmp_options);
     head.size_bytes = (uint32_t)packer->at;
-    if (packer->bytes != NULL)
-        memcpy(packer->bytes, &head, sizeof head);
+    if (packer->bytes)
+        memcpy(packer->bytes, &head, sizeof(head));
     return packer->at;
 }
 
@@ -189,7 +190,7 @@ const struct ck_native_program *ck_native_program_pack(struct ck_native_builder 
     struct program_packer packer = {0};
     size_t bytes = pack(&packer, program, settings);
     packer = (struct program_packer){.bytes = program->no_memory ? NULL : ck_arena_alloc(&program->arena, bytes)};
-    if (packer.bytes == NULL)
+    if (!packer.bytes)
         return NULL;
     (void)pack(&packer, program, settings);
     return (const void *)packer.bytes;

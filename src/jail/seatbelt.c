@@ -71,7 +71,7 @@ static bool writable_in_profile(const char *path)
 static const char *quote(const char *path, struct ck_arena *arena)
 {
     char *text = ck_arena_alloc(arena, 2 * strlen(path) + 3);
-    if (text == NULL)
+    if (!text)
         return NULL;
     char *to = text;
     *to++ = '"';
@@ -90,7 +90,7 @@ static bool check_paths(const struct ck_seatbelt_wanted *wanted)
 {
     bool good =
         writable_in_profile(wanted->root) && writable_in_profile(wanted->scratch) && writable_in_profile(wanted->tool);
-    for (size_t i = 0; good && wanted->execs[i] != NULL; i++)
+    for (size_t i = 0; good && wanted->execs[i]; i++)
         good = writable_in_profile(wanted->execs[i]);
     return good;
 }
@@ -98,10 +98,10 @@ static bool check_paths(const struct ck_seatbelt_wanted *wanted)
 static const char *list_execs(const struct ck_seatbelt_wanted *wanted, struct ck_arena *arena)
 {
     const char *tool = quote(wanted->tool, arena);
-    const char *list = tool == NULL ? NULL : ck_arena_printf(arena, "\n  (literal %s)", tool);
-    for (size_t i = 0; list != NULL && wanted->execs[i] != NULL; i++) {
+    const char *list = !tool ? NULL : ck_arena_printf(arena, "\n  (literal %s)", tool);
+    for (size_t i = 0; list && wanted->execs[i]; i++) {
         const char *exec = quote(wanted->execs[i], arena);
-        list = exec == NULL ? NULL : ck_arena_printf(arena, "%s\n  (literal %s)", list, exec);
+        list = !exec ? NULL : ck_arena_printf(arena, "%s\n  (literal %s)", list, exec);
     }
     return list;
 }
@@ -115,7 +115,7 @@ const char *ck_seatbelt_profile(const struct ck_seatbelt_wanted *wanted, struct 
     const char *root = quote(wanted->root, arena);
     const char *scratch = quote(wanted->scratch, arena);
     const char *execs = list_execs(wanted, arena);
-    if (root == NULL || scratch == NULL || execs == NULL)
+    if (!root || !scratch || !execs)
         return NULL;
     return ck_arena_printf(arena,
                            "%s"
@@ -132,12 +132,12 @@ const char *ck_seatbelt_profile(const struct ck_seatbelt_wanted *wanted, struct 
 const char **ck_seatbelt_argv(const struct ck_seatbelt_wanted *wanted, const char *profile, struct ck_arena *arena)
 {
     size_t argc = 0;
-    while (wanted->argv[argc] != NULL)
+    while (wanted->argv[argc])
         argc++;
     const char *const first[] = {"sandbox-exec", "-p", profile, "--", wanted->tool};
-    const size_t count = sizeof first / sizeof first[0];
-    const char **args = ck_arena_array(arena, count + argc + 1, sizeof *args);
-    if (args == NULL)
+    const size_t count = sizeof(first) / sizeof(first[0]);
+    const char **args = ck_arena_array(arena, count + argc + 1, sizeof(*args));
+    if (!args)
         return NULL;
     for (size_t i = 0; i < count; i++)
         args[i] = first[i];

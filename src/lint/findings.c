@@ -48,8 +48,8 @@ int ck_lint_rule_index_make(struct ck_arena *arena, const struct ck_lint_rules *
     size_t count = CK_LINT_BUILTIN_RULES;
     for (uint32_t i = 0; i < loaded->rulesets_count; i++)
         count += loaded->rulesets[i]->rules_count;
-    struct choke_lint_rule *rules = ck_arena_array(arena, count, sizeof *rules);
-    if (rules == NULL)
+    struct choke_lint_rule *rules = ck_arena_array(arena, count, sizeof(*rules));
+    if (!rules)
         return -ENOMEM;
     *ret_rule_index = (struct ck_lint_rule_index){.loaded = loaded, .rules = rules, .count = count};
     for (uint32_t i = 0; i < loaded->rulesets_count; i++)
@@ -58,7 +58,7 @@ int ck_lint_rule_index_make(struct ck_arena *arena, const struct ck_lint_rules *
             *rules++ = (struct choke_lint_rule){rule->id, public_severity(rule->severity), rule->why, rule->instead};
         }
     /* ck_lint_rule_index_builtin counts from the end. */
-    memcpy(rules, builtin_rules, sizeof builtin_rules);
+    memcpy(rules, builtin_rules, sizeof(builtin_rules));
     return 0;
 }
 
@@ -120,10 +120,10 @@ __attribute__((format(printf, 4, 5))) static void add(struct findings_builder *b
         return;
     }
     va_start(list, format);
-    (void)vsnprintf(message_text, sizeof message_text, format, list);
+    (void)vsnprintf(message_text, sizeof(message_text), format, list);
     va_end(list);
     const char *message = ck_arena_strdup(builder->arena, message_text);
-    builder->failed = builder->failed || message == NULL;
+    builder->failed = builder->failed || !message;
     builder->reported->findings[builder->reported->count++] = (struct choke_lint_finding){
         .severity = severity,
         .rule = rule,
@@ -146,7 +146,7 @@ static void report_unfounded_waiver(struct findings_builder *builder, const stru
     const struct choke_lint_rule *rule =
         ck_lint_rule_index_builtin(&builder->tree_ruleset->rule_index, CK_LINT_BUILTIN_WAIVER_UNFOUNDED);
     const struct ck_lint_adrs *adrs = &builder->tree_ruleset->adrs;
-    if (waiver->fault != NULL)
+    if (waiver->fault)
         add(builder, rule, &waiver->location, "this waiver is not valid: %s", waiver->fault);
     else if (!adrs->configured)
         add(builder, rule, &waiver->location,
@@ -163,14 +163,14 @@ static void report_unfounded_waiver(struct findings_builder *builder, const stru
 static bool is_founded(const struct findings_builder *builder, const struct ck_waiver *waiver)
 {
     const struct ck_lint_adrs *adrs = &builder->tree_ruleset->adrs;
-    return waiver->fault == NULL && adrs->configured && adrs->errnum == 0 && ck_lint_adrs_have(adrs, waiver->adr);
+    return !waiver->fault && adrs->configured && adrs->errnum == 0 && ck_lint_adrs_have(adrs, waiver->adr);
 }
 
 /* Keeps the valid waivers. The others are findings, and waive nothing. */
 static int read_waivers(struct findings_builder *builder, const struct ck_lint_scan *scan)
 {
-    builder->waivers = calloc(scan->comments_count + 1, sizeof *builder->waivers);
-    if (builder->waivers == NULL)
+    builder->waivers = calloc(scan->comments_count + 1, sizeof(*builder->waivers));
+    if (!builder->waivers)
         return -ENOMEM;
     for (uint32_t i = 0; i < scan->comments_count; i++) {
         struct ck_waiver *waiver = &builder->waivers[builder->waiver_count];
@@ -197,7 +197,7 @@ static void report_unused_waiver(struct findings_builder *builder, const struct 
     for (unsigned i = 0; i < waiver->rule_count; i++) {
         if (waiver->used[i])
             continue;
-        if (ck_lint_rule_index_find(rule_index, waiver->rules[i]) == NULL)
+        if (!ck_lint_rule_index_find(rule_index, waiver->rules[i]))
             add(builder, ck_lint_rule_index_builtin(rule_index, CK_LINT_BUILTIN_WAIVER_UNFOUNDED), &waiver->location,
                 "this waiver is not valid: there is no rule '%s'", waiver->rules[i]);
         else
@@ -223,14 +223,14 @@ static void report_finding(struct findings_builder *builder, const struct ck_lin
         return;
     }
     size_t before = builder->reported->count; /* add may drop the finding */
-    if (found->name == NULL) {
+    if (!found->name) {
         add(builder, rule, &found->location, "%s", rule->why);
         return;
     }
     add(builder, rule, &found->location, "%s: %s", CK_QUOTE(found->name), rule->why);
     if (builder->reported->count > before) {
         builder->reported->findings[before].found = ck_arena_strdup(builder->arena, found->name);
-        builder->failed = builder->failed || builder->reported->findings[before].found == NULL;
+        builder->failed = builder->failed || !builder->reported->findings[before].found;
     }
 }
 
@@ -275,7 +275,7 @@ static bool keep_source(struct ck_arena *arena, struct choke_lint_finding *findi
     }
     finding->source = ck_arena_memdup(arena, line + first, length);
     finding->source_at = (unsigned)(at - first);
-    return finding->source != NULL;
+    return !!finding->source;
 }
 
 /* Findings are sorted by line, so one pass over the text is enough. */
@@ -288,11 +288,10 @@ static bool keep_sources(struct ck_arena *arena, struct ck_lint_findings *report
         struct choke_lint_finding *finding = &reported->findings[i];
         for (; line < end && number < finding->line; number++) {
             const char *newline = memchr(line, '\n', (size_t)(end - line));
-            line = newline != NULL ? newline + 1 : end;
+            line = newline ? newline + 1 : end;
         }
         const char *newline = line < end ? memchr(line, '\n', (size_t)(end - line)) : NULL;
-        if (finding->line != 0 &&
-            !keep_source(arena, finding, line, (size_t)((newline != NULL ? newline : end) - line)))
+        if (finding->line != 0 && !keep_source(arena, finding, line, (size_t)((newline ? newline : end) - line)))
             return false;
     }
     return true;
@@ -320,8 +319,8 @@ int ck_lint_findings_make(const struct ck_lint_tree_ruleset *tree_ruleset, struc
     *ret_reported = (struct ck_lint_findings){.dropped = scan->findings_dropped};
     ret_reported->findings =
         ck_arena_array(arena, most < CK_LINT_FINDINGS_REPORTED_MAX ? most : CK_LINT_FINDINGS_REPORTED_MAX,
-                       sizeof *ret_reported->findings);
-    if (ret_reported->findings == NULL || read_waivers(&builder, scan) < 0)
+                       sizeof(*ret_reported->findings));
+    if (!ret_reported->findings || read_waivers(&builder, scan) < 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < scan->findings_count; i++)
         report_finding(&builder, &scan->findings[i]);
@@ -333,7 +332,7 @@ int ck_lint_findings_make(const struct ck_lint_tree_ruleset *tree_ruleset, struc
     if (builder.failed)
         return -ENOMEM;
     if (ret_reported->count > 1)
-        qsort(ret_reported->findings, ret_reported->count, sizeof *ret_reported->findings, ck_lint_findings_compare);
+        qsort(ret_reported->findings, ret_reported->count, sizeof(*ret_reported->findings), ck_lint_findings_compare);
     return keep_sources(arena, ret_reported, scanned->text, scanned->length) ? 0 : -ENOMEM;
 }
 

@@ -39,9 +39,9 @@ const struct ck_grammar *ck_grammar_find(const char *name)
 static const struct ck_grammar *by_extension(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    const char *dot = strrchr(slash != NULL ? slash : path, '.');
-    for (size_t i = 0; dot != NULL && i < CK_GRAMMARS; i++)
-        for (const char *const *one = ck_grammars[i].extensions; *one != NULL; one++)
+    const char *dot = strrchr(slash ? slash : path, '.');
+    for (size_t i = 0; dot && i < CK_GRAMMARS; i++)
+        for (const char *const *one = ck_grammars[i].extensions; *one; one++)
             if (strcmp(*one, dot) == 0)
                 return &ck_grammars[i];
     return NULL;
@@ -54,7 +54,7 @@ static bool is_interpreter(const char *word, size_t length, const char *name)
     if (length < name_length || memcmp(word, name, name_length) != 0)
         return false;
     for (size_t i = name_length; i < length; i++)
-        if (strchr("0123456789.-", word[i]) == NULL)
+        if (!strchr("0123456789.-", word[i]))
             return false;
     return true;
 }
@@ -62,7 +62,7 @@ static bool is_interpreter(const char *word, size_t length, const char *name)
 static const struct ck_grammar *by_interpreter(const char *word, size_t length)
 {
     for (size_t i = 0; i < CK_GRAMMARS; i++)
-        for (const char *const *one = ck_grammars[i].interpreters; *one != NULL; one++)
+        for (const char *const *one = ck_grammars[i].interpreters; *one; one++)
             if (is_interpreter(word, length, *one))
                 return &ck_grammars[i];
     return NULL;
@@ -89,19 +89,19 @@ static const struct ck_grammar *by_first_line(const char *text, size_t length)
     const char *end = memchr(text, '\n', length);
     const char *at = text + 2;
     const char *word;
-    end = end != NULL ? end : text + length;
+    end = end ? end : text + length;
     size_t word_length = next_word(&at, end, &word);
     if (word_length == 3 && memcmp(word, "env", 3) == 0)
         do
             word_length = next_word(&at, end, &word);
-        while (word_length > 0 && (word[0] == '-' || memchr(word, '=', word_length) != NULL));
+        while (word_length > 0 && (word[0] == '-' || memchr(word, '=', word_length)));
     return by_interpreter(word, word_length);
 }
 
 const struct ck_grammar *ck_grammar_of(const char *path, const char *text, size_t length)
 {
     const struct ck_grammar *grammar = by_extension(path);
-    if (grammar == NULL && text != NULL)
+    if (!grammar && text)
         grammar = by_first_line(text, length);
     return grammar;
 }

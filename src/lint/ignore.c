@@ -25,7 +25,7 @@ static const struct {
 /* Matches ":alpha:]" after a bracket. Returns the bytes it takes, 0 if it is not a class. */
 static size_t match_class(const char *text, size_t length, unsigned char byte, bool *matched)
 {
-    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+    for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
         size_t n = strlen(classes[i].name);
         if (length < n + 3 || memcmp(text + 1, classes[i].name, n) != 0 || memcmp(text + 1 + n, ":]", 2) != 0)
             continue;
@@ -53,7 +53,7 @@ static size_t read_bound(const char *at, const char *end, unsigned char *ret_byt
 static size_t match_member(const char *at, const char *end, unsigned char byte, bool *matched)
 {
     unsigned char low, high;
-    if (end - at >= 2 && at[0] == '[' && at[1] == ':' && memchr(at + 2, ']', (size_t)(end - at) - 2) != NULL) {
+    if (end - at >= 2 && at[0] == '[' && at[1] == ':' && memchr(at + 2, ']', (size_t)(end - at) - 2)) {
         size_t n = match_class(at + 1, (size_t)(end - at) - 1, byte, matched);
         return n == 0 ? 0 : n + 1;
     }
@@ -146,7 +146,7 @@ static bool segment_matches(const char *pattern, const char *pattern_last, const
         if (n > 0) {
             pattern += n;
             text++;
-        } else if (after_star != NULL) {
+        } else if (after_star) {
             pattern = after_star;
             text = ++resume;
         } else {
@@ -187,17 +187,17 @@ static bool path_matches(const char *pattern, const char *path)
 {
     const char *after_star = NULL;
     const char *resume = NULL;
-    while (pattern != NULL || path != NULL) {
-        const char *after = pattern != NULL ? after_double_star(pattern) : NULL;
-        if (after != NULL) {
+    while (pattern || path) {
+        const char *after = pattern ? after_double_star(pattern) : NULL;
+        if (after) {
             pattern = next_segment(after);
-            if (pattern == NULL)
-                return path != NULL; /* what is inside, not the directory itself */
+            if (!pattern)
+                return !!path; /* what is inside, not the directory itself */
             after_star = pattern;
             resume = path;
-        } else if (pattern == NULL || path == NULL || !step(&pattern, &path)) {
-            resume = resume != NULL ? next_segment(path_end(resume)) : NULL;
-            if (resume == NULL)
+        } else if (!pattern || !path || !step(&pattern, &path)) {
+            resume = resume ? next_segment(path_end(resume)) : NULL;
+            if (!resume)
                 return false;
             pattern = after_star;
             path = resume;
@@ -249,7 +249,7 @@ bool ck_ignore_pattern(struct ck_arena *arena, const char *line, size_t length, 
         pattern.directories_only = true;
         length--;
     }
-    pattern.anchored = length > 0 && memchr(line, '/', length) != NULL;
+    pattern.anchored = length > 0 && memchr(line, '/', length);
     if (length > 0 && line[0] == '/') {
         line++;
         length--;
@@ -279,21 +279,21 @@ int ck_ignore_parse(struct ck_arena *arena, const struct ck_ignore *outer, size_
                     size_t length, const struct ck_ignore **ret_ignore)
 {
     const char *end = text + length;
-    size_t before = outer != NULL ? outer->total : 0;
+    size_t before = outer ? outer->total : 0;
     size_t lines = count_lines(text, end);
     if (lines + before > CK_IGNORE_MAX_PATTERNS)
         return -E2BIG;
-    struct ck_ignore *ignore = ck_arena_alloc(arena, sizeof *ignore);
-    struct ck_ignore_pattern *patterns = ck_arena_array(arena, lines, sizeof *patterns);
-    if (ignore == NULL || patterns == NULL)
+    struct ck_ignore *ignore = ck_arena_alloc(arena, sizeof(*ignore));
+    struct ck_ignore_pattern *patterns = ck_arena_array(arena, lines, sizeof(*patterns));
+    if (!ignore || !patterns)
         return -ENOMEM;
     *ignore = (struct ck_ignore){.outer = outer, .base_length = base_length, .patterns = patterns};
     for (const char *at = skip_mark(text, end), *next; at < end; at = next + 1) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
-        next = newline != NULL ? newline : end;
+        next = newline ? newline : end;
         if (!ck_ignore_pattern(arena, at, (size_t)(next - at), &patterns[ignore->count]))
             continue;
-        if (patterns[ignore->count++].text == NULL)
+        if (!patterns[ignore->count++].text)
             return -ENOMEM;
     }
     ignore->total = before + ignore->count;
@@ -308,13 +308,13 @@ static bool pattern_matches(const struct ck_ignore_pattern *pattern, const char 
     if (pattern->anchored)
         return anchored_matches(pattern->text, path);
     const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
+    const char *name = slash ? slash + 1 : path;
     return segment_matches(pattern->text, pattern->text + strlen(pattern->text), name, name + strlen(name));
 }
 
 bool ck_ignore_matches(const struct ck_ignore *ignore, const char *path, bool is_directory)
 {
-    for (; ignore != NULL; ignore = ignore->outer)
+    for (; ignore; ignore = ignore->outer)
         for (size_t i = ignore->count; i-- > 0;)
             if (pattern_matches(&ignore->patterns[i], path + ignore->base_length, is_directory))
                 return !ignore->patterns[i].negated;
@@ -325,10 +325,10 @@ bool ck_ignore_matches_within(const struct ck_ignore *ignore, const char *path, 
 {
     char above[4096];
     size_t length = strlen(path);
-    if (ignore == NULL || length >= sizeof above)
+    if (!ignore || length >= sizeof(above))
         return false;
     memcpy(above, path, length + 1);
-    for (char *slash = strchr(above, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    for (char *slash = strchr(above, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         if (ck_ignore_matches(ignore, above, true))
             return true;

@@ -109,7 +109,7 @@ static int open_own_config(struct lint_run *run, int *ret_fd, struct choke_error
         return 0;
     run->report.config =
         ck_arena_printf(&run->arena, "%s%s%s", run->top.path, run->top.path[1] == '\0' ? "" : "/", CK_LINT_CONFIG_NAME);
-    if (run->report.config == NULL)
+    if (!run->report.config)
         return ck_error_oom(error);
     if (fd < 0)
         return config_error(run->report.config, -fd, error);
@@ -118,10 +118,10 @@ static int open_own_config(struct lint_run *run, int *ret_fd, struct choke_error
 
 static int open_config(struct lint_run *run, const char *given, int *ret_fd, struct choke_error *error)
 {
-    if (given == NULL)
+    if (!given)
         return open_own_config(run, ret_fd, error);
     run->report.config = ck_arena_strdup(&run->arena, given);
-    if (run->report.config == NULL)
+    if (!run->report.config)
         return ck_error_oom(error);
     CK_FD fd = open(given, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     return fd < 0 ? config_error(given, errno, error) : take_file(run, &fd, S_IFCHR, ret_fd, error);
@@ -130,16 +130,16 @@ static int open_config(struct lint_run *run, const char *given, int *ret_fd, str
 /* adr_dir is relative to the configuration. */
 static int read_adrs(struct lint_run *run, const char *given, struct choke_error *error)
 {
-    const char *slash = given != NULL ? strrchr(given, '/') : NULL;
+    const char *slash = given ? strrchr(given, '/') : NULL;
     const char *adr_dir = run->tree_ruleset.config.adr_dir;
-    if (adr_dir != NULL && given != NULL && slash != NULL && adr_dir[0] != '/')
+    if (adr_dir && given && slash && adr_dir[0] != '/')
         adr_dir = ck_arena_printf(&run->arena, "%.*s/%s", (int)(slash - given), given, adr_dir);
-    if (adr_dir == NULL && run->tree_ruleset.config.adr_dir != NULL)
+    if (!adr_dir && run->tree_ruleset.config.adr_dir)
         return ck_error_oom(error);
-    CK_FD top_fd = given == NULL ? ck_top_open(&run->top, ".", O_RDONLY | O_DIRECTORY) : -1;
-    if (given == NULL && top_fd < 0)
+    CK_FD top_fd = !given ? ck_top_open(&run->top, ".", O_RDONLY | O_DIRECTORY) : -1;
+    if (!given && top_fd < 0)
         return config_error(run->top.path, -top_fd, error);
-    ck_lint_adrs_read(given == NULL ? top_fd : AT_FDCWD, adr_dir, &run->tree_ruleset.adrs);
+    ck_lint_adrs_read(!given ? top_fd : AT_FDCWD, adr_dir, &run->tree_ruleset.adrs);
     return 0;
 }
 
@@ -149,13 +149,13 @@ static int check_config(struct lint_run *run, struct choke_error *error)
     const struct ck_lint_config *config = &run->tree_ruleset.config;
     for (size_t i = 0; i < config->choice_count; i++) {
         const struct ck_lint_choice *choice = &config->choices[i];
-        if (ck_lint_rule_index_find(&run->tree_ruleset.rule_index, choice->rule) == NULL)
+        if (!ck_lint_rule_index_find(&run->tree_ruleset.rule_index, choice->rule))
             return ck_yaml_error(&ck_lint_config_format, config->file, choice->place, error, "there is no rule '%s'",
                                  CK_QUOTE(choice->rule));
     }
     for (size_t i = 0; i < config->module_count; i++) {
         const struct ck_lint_module *module = &config->modules[i];
-        if (module->adr != NULL && !ck_lint_adrs_have(&run->tree_ruleset.adrs, module->adr))
+        if (module->adr && !ck_lint_adrs_have(&run->tree_ruleset.adrs, module->adr))
             return ck_yaml_error(&ck_lint_config_format, config->file, module->place, error,
                                  "there is no decision record %s-*.md in 'adr_dir' (a regular file, not empty)",
                                  module->adr);
@@ -188,14 +188,14 @@ static int skip(struct worker *worker, struct file_result *file_result, const ch
 {
     file_result->skipped = ck_arena_strdup(&worker->arena, reason);
     file_result->not_scanned = not_scanned;
-    return file_result->skipped == NULL ? ck_error_oom(&worker->error) : 0;
+    return !file_result->skipped ? ck_error_oom(&worker->error) : 0;
 }
 
 /* Detects the language by the name, or by the first line, which is then in the buffer. */
 static const struct ck_grammar *detect_language(struct worker *worker, const struct ck_walk_file *file, int fd)
 {
     const struct ck_grammar *grammar = ck_grammar_of(file->path, NULL, 0);
-    if (grammar != NULL)
+    if (grammar)
         return grammar;
     ssize_t length = pread(fd, worker->buffer, FIRST_LINE_BYTES, 0);
     return length > 2 ? ck_grammar_of(file->path, worker->buffer, (size_t)length) : NULL;
@@ -240,14 +240,14 @@ static int scan(struct worker *worker, const struct ck_walk_file *file, const st
 static int lint_file(struct worker *worker, const struct ck_walk_file *file, struct file_result *file_result)
 {
     struct stat status;
-    bool source = ck_grammar_of(file->path, NULL, 0) != NULL;
+    bool source = !!ck_grammar_of(file->path, NULL, 0);
     CK_FD fd = ck_top_open(&worker->run->top, file->path, O_RDONLY);
     if (fd < 0 || fstat(fd, &status) < 0)
         return skip(worker, file_result, strerror(fd < 0 ? -fd : errno), source);
     if (!S_ISREG(status.st_mode))
         return skip(worker, file_result, "not a regular file", false);
     const struct ck_grammar *grammar = detect_language(worker, file, fd);
-    if (grammar == NULL)
+    if (!grammar)
         return file->named ? skip(worker, file_result, "not a supported language", false) : 0;
     long length = ck_fd_read_all(fd, worker->buffer, CK_LINT_FILE_MAX_BYTES + 1);
     if (length < 0)
@@ -281,7 +281,7 @@ static size_t count_jobs(const struct lint_run *run, unsigned wanted)
     cpu_set_t cpus;
     size_t jobs = wanted;
     if (jobs == 0)
-        jobs = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? (size_t)CPU_COUNT(&cpus) : 1;
+        jobs = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? (size_t)CPU_COUNT(&cpus) : 1;
     if (jobs > JOBS_MAX)
         jobs = JOBS_MAX;
     if (jobs > run->walk.file_count)
@@ -293,7 +293,7 @@ static int prepare(struct lint_run *run, struct worker *worker, struct choke_err
 {
     worker->run = run;
     worker->buffer = malloc(CK_LINT_FILE_MAX_BYTES + 1);
-    if (worker->buffer == NULL)
+    if (!worker->buffer)
         return ck_error_oom(error);
     return ck_lint_scanner_new(run->rules, &worker->scanner, error);
 }
@@ -328,8 +328,8 @@ static void free_worker(struct worker *worker)
 static int lint_all_files(struct lint_run *run, unsigned wanted, struct choke_error *error)
 {
     size_t jobs = count_jobs(run, wanted);
-    run->file_results = calloc(run->walk.file_count + 1, sizeof *run->file_results);
-    int r = run->file_results == NULL ? ck_error_oom(error) : 0;
+    run->file_results = calloc(run->walk.file_count + 1, sizeof(*run->file_results));
+    int r = !run->file_results ? ck_error_oom(error) : 0;
     for (size_t i = 0; r == 0 && i < jobs; i++)
         r = prepare(run, &run->workers[i], error);
     if (r == 0)
@@ -337,7 +337,7 @@ static int lint_all_files(struct lint_run *run, unsigned wanted, struct choke_er
     for (size_t i = 0; i < jobs; i++) {
         if (r == 0 && run->workers[i].failure < 0) {
             r = run->workers[i].failure;
-            if (error != NULL)
+            if (error)
                 *error = run->workers[i].error;
         }
         free_worker(&run->workers[i]);
@@ -361,7 +361,7 @@ static int add_up_results(struct lint_run *run)
         report->finding_dropped += file_result->reported.dropped;
         const struct ck_walk_file *file = &run->walk.files[i];
         struct ck_walk_skip skip = {file->path, file->shown, file_result->skipped, file_result->not_scanned};
-        if (file_result->skipped != NULL && ck_walk_skip(&run->walk, skip) < 0)
+        if (file_result->skipped && ck_walk_skip(&run->walk, skip) < 0)
             return -ENOMEM;
     }
     report->ignored = run->walk.ignored;
@@ -375,15 +375,15 @@ static int add_up_results(struct lint_run *run)
 static int report_skips(struct lint_run *run, struct choke_lint_finding *findings, size_t *count)
 {
     struct ck_lint_walk *walk = &run->walk;
-    struct choke_lint_skip *skips = ck_arena_array(&run->arena, walk->skip_count, sizeof *skips);
-    if (skips == NULL)
+    struct choke_lint_skip *skips = ck_arena_array(&run->arena, walk->skip_count, sizeof(*skips));
+    if (!skips)
         return -ENOMEM;
     for (size_t i = 0; i < walk->skip_count; i++) {
         const struct ck_walk_skip *skip = &walk->skips[i];
         skips[i] = (struct choke_lint_skip){skip->shown, skip->reason};
         struct choke_lint_finding *finding = &findings[*count];
         if (skip->not_scanned && ck_lint_findings_not_scanned(&run->tree_ruleset, &run->arena, skip, finding)) {
-            if (finding->message == NULL)
+            if (!finding->message)
                 return -ENOMEM;
             (*count)++;
         }
@@ -410,19 +410,19 @@ static int make_report(struct lint_run *run, struct choke_error *error)
         return ck_error_oom(error);
     ck_walk_sort(&run->walk);
     size_t most = report->finding_count + run->walk.skip_count + 1;
-    struct choke_lint_finding *findings = ck_arena_array(&run->arena, most, sizeof *findings);
-    if (findings == NULL)
+    struct choke_lint_finding *findings = ck_arena_array(&run->arena, most, sizeof(*findings));
+    if (!findings)
         return ck_error_oom(error);
     for (size_t i = 0; i < run->walk.file_count; i++) {
         const struct ck_lint_findings *reported = &run->file_results[i].reported;
         if (reported->count > 0)
-            memcpy(findings + count, reported->findings, reported->count * sizeof *findings);
+            memcpy(findings + count, reported->findings, reported->count * sizeof(*findings));
         count += reported->count;
     }
     if (report_skips(run, findings, &count) < 0)
         return ck_error_oom(error);
     if (count > 1)
-        qsort(findings, count, sizeof *findings, ck_lint_findings_compare);
+        qsort(findings, count, sizeof(*findings), ck_lint_findings_compare);
     report->findings = findings;
     report->finding_count = count;
     count_severities(report);
@@ -436,7 +436,7 @@ static int walk_paths(struct lint_run *run, const struct choke_lint_options *opt
 {
     int r = 0;
     ck_walk_init(&run->walk, &run->top, run->tree_ruleset.config.exclude, options->no_gitignore);
-    for (; r == 0 && *paths != NULL; paths++)
+    for (; r == 0 && *paths; paths++)
         r = ck_walk_add(&run->walk, *paths, error);
     ck_walk_sort(&run->walk);
     return r;
@@ -445,7 +445,7 @@ static int walk_paths(struct lint_run *run, const struct choke_lint_options *opt
 static int run_steps(struct lint_run *run, const struct choke_lint_options *options, struct choke_error *error)
 {
     static const char *const here[] = {".", NULL};
-    const char *const *paths = options->paths != NULL && options->paths[0] != NULL ? options->paths : here;
+    const char *const *paths = options->paths && options->paths[0] ? options->paths : here;
     int r = ck_lint_rules_load(&run->rules, error);
     if (r < 0)
         return r;
@@ -464,8 +464,8 @@ static int run_steps(struct lint_run *run, const struct choke_lint_options *opti
 int ck_lint_run(const struct choke_lint_options *options, struct choke_lint_report **ret_report,
                 struct choke_error *error)
 {
-    struct lint_run *run = calloc(1, sizeof *run);
-    if (run == NULL)
+    struct lint_run *run = calloc(1, sizeof(*run));
+    if (!run)
         return ck_error_oom(error);
     run->top.fd = -1;
     int r = run_steps(run, options, error);
@@ -479,7 +479,7 @@ int ck_lint_run(const struct choke_lint_options *options, struct choke_lint_repo
 void ck_lint_report_free(struct choke_lint_report *report)
 {
     struct lint_run *run = (struct lint_run *)report;
-    if (run == NULL)
+    if (!run)
         return;
     for (size_t i = 0; i < JOBS_MAX; i++)
         ck_arena_done(&run->workers[i].arena);

@@ -101,7 +101,7 @@ static bool rule_holds(struct ck_lint_source *source, const struct ck_lint_rule 
     if ((rule->queries >> query & 1) == 0)
         return false;
     for (uint32_t i = 0; i < rule->when_count; i++)
-        if (arguments == NULL || !condition_holds(source, *arguments, &rule->when[i]))
+        if (!arguments || !condition_holds(source, *arguments, &rule->when[i]))
             return false;
     return true;
 }
@@ -139,7 +139,7 @@ static void choose_rule(struct ck_lint_source *source, uint32_t query, const str
     const struct ck_lint_rule *const *rules;
     uint32_t count = ck_lint_rules_about(source->program, name, &rules);
     for (uint32_t i = 0; i < count; i++) {
-        if (best->rule != NULL && best->rule->order <= rules[i]->order)
+        if (best->rule && best->rule->order <= rules[i]->order)
             return;
         if (rule_holds(source, rules[i], query, captures->has_arguments ? &captures->arguments : NULL)) {
             best->rule = rules[i];
@@ -162,9 +162,9 @@ static bool evaluate_match(struct ck_lint_source *source, const TSQueryMatch *ma
     for (uint32_t i = 0; i < names.count; i++)
         choose_rule(source, query, &captures, names.items[i], ret_match);
     choose_rule(source, query, &captures, "*", ret_match);
-    if (ret_match->rule != NULL && strcmp(ret_match->resolved, "*") == 0)
+    if (ret_match->rule && strcmp(ret_match->resolved, "*") == 0)
         ret_match->resolved = names.count > 0 ? names.items[0] : ck_lint_source_text(source, captures.name);
-    return ret_match->rule != NULL;
+    return !!ret_match->rule;
 }
 
 /* ---- all of them ------------------------------------------------------------------------- */
@@ -173,8 +173,8 @@ static bool add_match(struct ck_lint_matches *matches, const struct ck_lint_matc
 {
     if (matches->count == matches->capacity) {
         uint32_t capacity = matches->capacity > 0 ? matches->capacity * 2 : MATCHES_FIRST;
-        struct ck_lint_match *items = reallocarray(matches->items, capacity, sizeof *items);
-        if (items == NULL)
+        struct ck_lint_match *items = reallocarray(matches->items, capacity, sizeof(*items));
+        if (!items)
             return false;
         matches->items = items;
         matches->capacity = capacity;
@@ -215,12 +215,12 @@ static void sort_matches(struct ck_lint_matches *matches)
     uint32_t unique = 0;
     if (matches->count == 0)
         return;
-    qsort(matches->items, matches->count, sizeof *matches->items, compare_names);
+    qsort(matches->items, matches->count, sizeof(*matches->items), compare_names);
     for (uint32_t i = 1; i < matches->count; i++)
         if (compare_locations(matches->items[unique].name, matches->items[i].name) != 0)
             matches->items[++unique] = matches->items[i];
     matches->count = unique + 1;
-    qsort(matches->items, matches->count, sizeof *matches->items, compare_sites);
+    qsort(matches->items, matches->count, sizeof(*matches->items), compare_sites);
 }
 
 /*

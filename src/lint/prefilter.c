@@ -69,8 +69,8 @@ static bool is_word_byte(char byte)
 
 int ck_prefilter_new(struct ck_arena *arena, struct ck_prefilter **ret_prefilter, struct choke_error *error)
 {
-    struct ck_prefilter *prefilter = ck_arena_alloc(arena, sizeof *prefilter);
-    if (prefilter == NULL)
+    struct ck_prefilter *prefilter = ck_arena_alloc(arena, sizeof(*prefilter));
+    if (!prefilter)
         return ck_error_oom(error);
     *ret_prefilter = prefilter;
     return 0;
@@ -123,7 +123,7 @@ static int enter_word(struct ck_prefilter *prefilter, struct ck_arena *arena, co
         return prefilter->slots[slot] - 1;
     bool room = length > 0 && prefilter->bits_count < BITS_MAX;
     char *copy = room ? ck_arena_memdup(arena, text, length) : NULL;
-    if (copy == NULL)
+    if (!copy)
         return -1;
     prefilter->words[prefilter->words_count] = (struct word){copy, (uint32_t)length, hash, prefilter->bits_count++};
     prefilter->slots[slot] = (uint16_t)++prefilter->words_count;
@@ -135,9 +135,9 @@ static int enter_word(struct ck_prefilter *prefilter, struct ck_arena *arena, co
 static int enter_part(struct ck_prefilter *prefilter, struct ck_arena *arena, const char *text, size_t length)
 {
     const char *plus = memchr(text, '+', length);
-    size_t first_length = plus != NULL ? (size_t)(plus - text) : length;
+    size_t first_length = plus ? (size_t)(plus - text) : length;
     int first = enter_word(prefilter, arena, text, first_length);
-    if (first < 0 || plus == NULL)
+    if (first < 0 || !plus)
         return first < 0 ? -1 : (int)prefilter->words[first].bit;
     int second = enter_word(prefilter, arena, plus + 1, length - first_length - 1);
     if (second < 0 || prefilter->bits_count == BITS_MAX)
@@ -202,13 +202,13 @@ static bool complete(const struct prefilter_pass *reading)
     const struct ck_prefilter *prefilter = reading->prefilter;
     struct word_set seen = reading->code;
     uint64_t looks_up = 0;
-    for (size_t part = 0; part < sizeof seen.bits / sizeof seen.bits[0]; part++)
+    for (size_t part = 0; part < sizeof(seen.bits) / sizeof(seen.bits[0]); part++)
         looks_up |= seen.bits[part] & prefilter->lookups.bits[part];
-    for (size_t part = 0; looks_up != 0 && part < sizeof seen.bits / sizeof seen.bits[0]; part++)
+    for (size_t part = 0; looks_up != 0 && part < sizeof(seen.bits) / sizeof(seen.bits[0]); part++)
         seen.bits[part] |= reading->strings.bits[part];
     for (uint32_t i = 0; i < prefilter->triggers_count; i++) {
         uint64_t missing = 0;
-        for (size_t part = 0; part < sizeof seen.bits / sizeof seen.bits[0]; part++)
+        for (size_t part = 0; part < sizeof(seen.bits) / sizeof(seen.bits[0]); part++)
             missing |= prefilter->triggers[i].bits[part] & ~seen.bits[part];
         if (missing == 0)
             return true;
@@ -334,7 +334,7 @@ static bool formatted_is_simple(const char *at, const char *closing)
     int open = 0;
     for (; at < closing; at++) {
         open += (*at == '{') - (*at == '}');
-        if (strchr("\"'\\\n\r", *at) != NULL)
+        if (strchr("\"'\\\n\r", *at))
             return false;
     }
     return open == 0;
@@ -350,7 +350,7 @@ static void note_string(struct prefilter_pass *reading, const char *at, const ch
             return;
     while (at < closing) {
         const char *dot = memchr(at, '.', (size_t)(closing - at));
-        size_t length = (size_t)((dot != NULL ? dot : closing) - at);
+        size_t length = (size_t)((dot ? dot : closing) - at);
         note_word(reading, &reading->strings, at, length, hash_word(at, length));
         at += length + 1;
     }
@@ -363,7 +363,7 @@ static bool read_string(struct prefilter_pass *reading, bool formatted)
     const char *at = reading->at;
     size_t quotes = reading->end - at >= 3 && at[1] == *at && at[2] == *at ? 3 : 1;
     const char *closing = find_closing(at, reading->end, *at, quotes);
-    if (closing == NULL || (formatted && (quotes == 3 || !formatted_is_simple(at + 1, closing))))
+    if (!closing || (formatted && (quotes == 3 || !formatted_is_simple(at + 1, closing))))
         return read_all_words(reading, reading->end);
     reading->previous = -1;
     if (formatted && read_all_words(reading, closing))
@@ -382,9 +382,9 @@ static bool is_prefix(const char *word, size_t length, bool *ret_formatted)
 {
     *ret_formatted = false;
     for (size_t i = 0; i < length; i++) {
-        if (strchr("rRbBuUfFtT", word[i]) == NULL)
+        if (!strchr("rRbBuUfFtT", word[i]))
             return false;
-        *ret_formatted = *ret_formatted || strchr("fFtT", word[i]) != NULL;
+        *ret_formatted = *ret_formatted || strchr("fFtT", word[i]);
     }
     return length <= 2;
 }

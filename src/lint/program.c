@@ -25,8 +25,8 @@ struct ck_lint_programs {
 
 struct ck_lint_programs *ck_lint_programs_new(void)
 {
-    struct ck_lint_programs *programs = calloc(1, sizeof *programs);
-    if (programs != NULL && pthread_mutex_init(&programs->lock, NULL) != 0) {
+    struct ck_lint_programs *programs = calloc(1, sizeof(*programs));
+    if (programs && pthread_mutex_init(&programs->lock, NULL) != 0) {
         free(programs);
         return NULL;
     }
@@ -35,10 +35,10 @@ struct ck_lint_programs *ck_lint_programs_new(void)
 
 void ck_lint_programs_free(struct ck_lint_programs *programs)
 {
-    if (programs == NULL)
+    if (!programs)
         return;
     for (size_t i = 0; i < CK_GRAMMARS; i++)
-        if (programs->items[i].query != NULL)
+        if (programs->items[i].query)
             ts_query_delete(programs->items[i].query);
     ck_arena_done(&programs->arena);
     (void)pthread_mutex_destroy(&programs->lock);
@@ -65,7 +65,7 @@ static char *join_queries(struct ck_arena *arena, const struct ck_lint_ruleset *
                           const struct ck_grammar *grammar, uint32_t *starts)
 {
     char *text = ck_arena_strdup(arena, "");
-    for (uint32_t i = 0; text != NULL && i < ruleset->queries_count; i++) {
+    for (uint32_t i = 0; text && i < ruleset->queries_count; i++) {
         starts[i] = (uint32_t)strlen(text);
         if (query_holds(&ruleset->queries[i], grammar))
             text = ck_arena_printf(arena, "%s%s\n", text, ruleset->queries[i].text);
@@ -135,15 +135,15 @@ static int compile(struct ck_arena *arena, struct ck_lint_program *program, stru
     uint32_t offset;
     TSQueryError kind;
     char *text = join_queries(arena, program->ruleset, program->grammar, starts);
-    if (text == NULL)
+    if (!text)
         return ck_error_oom(error);
     program->query = ts_query_new(program->grammar->language(), text, (uint32_t)strlen(text), &offset, &kind);
-    if (program->query == NULL)
+    if (!program->query)
         return bad_query(program->ruleset, starts, offset, error);
     uint32_t patterns = ts_query_pattern_count(program->query);
-    program->pattern_query = ck_arena_array(arena, patterns, sizeof *program->pattern_query);
+    program->pattern_query = ck_arena_array(arena, patterns, sizeof(*program->pattern_query));
     find_captures(program);
-    return program->pattern_query == NULL ? ck_error_oom(error) : check_patterns(program, starts, error);
+    return !program->pattern_query ? ck_error_oom(error) : check_patterns(program, starts, error);
 }
 
 int ck_lint_program_get(const struct ck_lint_rules *rules, const struct ck_grammar *grammar,
@@ -153,12 +153,12 @@ int ck_lint_program_get(const struct ck_lint_rules *rules, const struct ck_gramm
     struct ck_lint_program *program = &programs->items[grammar->id];
     int r = 0;
     (void)pthread_mutex_lock(&programs->lock);
-    if (program->query == NULL) {
+    if (!program->query) {
         struct ck_lint_program fresh = {.ruleset = rules->by_grammar[grammar->id], .grammar = grammar};
         r = compile(&programs->arena, &fresh, error);
         if (r == 0)
             *program = fresh;
-        else if (fresh.query != NULL)
+        else if (fresh.query)
             ts_query_delete(fresh.query);
     }
     (void)pthread_mutex_unlock(&programs->lock);

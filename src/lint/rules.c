@@ -50,7 +50,7 @@ static int fault(const char *file, const struct ck_lint_rule *rule, struct choke
     char reason[CHOKE_MESSAGE_MAX / 2];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(reason, sizeof reason, format, arguments);
+    (void)vsnprintf(reason, sizeof(reason), format, arguments);
     va_end(arguments);
     return ck_yaml_error(&ck_lint_rules_format, file, rule->place, error, "rule '%s': %s", CK_QUOTE(rule->id), reason);
 }
@@ -125,9 +125,9 @@ static struct named_rule *collect_names(struct ck_arena *arena, struct ck_lint_r
 {
     for (uint32_t i = 0; i < ruleset->rules_count; i++)
         ruleset->names_count += ruleset->rules[i].names.count;
-    struct named_rule *entries = ck_arena_array(arena, ruleset->names_count, sizeof *entries);
+    struct named_rule *entries = ck_arena_array(arena, ruleset->names_count, sizeof(*entries));
     uint32_t at = 0;
-    for (uint32_t i = 0; entries != NULL && i < ruleset->rules_count; i++)
+    for (uint32_t i = 0; entries && i < ruleset->rules_count; i++)
         for (uint32_t name = 0; name < ruleset->rules[i].names.count; name++)
             entries[at++] = (struct named_rule){ruleset->rules[i].names.items[name], &ruleset->rules[i]};
     return entries;
@@ -140,11 +140,11 @@ static struct named_rule *collect_names(struct ck_arena *arena, struct ck_lint_r
 static int index_names(struct ck_arena *arena, struct ck_lint_ruleset *ruleset, struct choke_error *error)
 {
     struct named_rule *entries = collect_names(arena, ruleset);
-    ruleset->names = ck_arena_array(arena, ruleset->names_count, sizeof *ruleset->names);
-    ruleset->about = ck_arena_array(arena, ruleset->names_count, sizeof *ruleset->about);
-    if (entries == NULL || ruleset->names == NULL || ruleset->about == NULL)
+    ruleset->names = ck_arena_array(arena, ruleset->names_count, sizeof(*ruleset->names));
+    ruleset->about = ck_arena_array(arena, ruleset->names_count, sizeof(*ruleset->about));
+    if (!entries || !ruleset->names || !ruleset->about)
         return ck_error_oom(error);
-    qsort(entries, ruleset->names_count, sizeof *entries, compare_entries);
+    qsort(entries, ruleset->names_count, sizeof(*entries), compare_entries);
     for (uint32_t i = 0; i < ruleset->names_count; i++) {
         ruleset->names[i] = entries[i].name;
         ruleset->about[i] = entries[i].rule;
@@ -196,10 +196,10 @@ static int take_grammars(struct ck_lint_rules *rules, const struct ck_lint_rules
 {
     for (uint32_t i = 0; i < ruleset->grammars.count; i++) {
         const struct ck_grammar *grammar = ck_grammar_find(ruleset->grammars.items[i]);
-        if (grammar == NULL || rules->by_grammar[grammar->id] != NULL)
+        if (!grammar || rules->by_grammar[grammar->id])
             return ck_error_set(error, CHOKE_INVALID, EINVAL,
-                                "rules '%s': unknown grammar '%s', or it has rules already",
-                                CK_QUOTE(ruleset->file), CK_QUOTE(ruleset->grammars.items[i]));
+                                "rules '%s': unknown grammar '%s', or it has rules already", CK_QUOTE(ruleset->file),
+                                CK_QUOTE(ruleset->grammars.items[i]));
         rules->by_grammar[grammar->id] = ruleset;
     }
     return 0;
@@ -211,8 +211,8 @@ static int add_file(struct ck_lint_rules *rules, const char *file, const char *t
                     struct choke_error *error)
 {
     const struct ck_yaml_source source = {file, text, length};
-    struct ck_lint_ruleset *ruleset = ck_arena_alloc(&rules->arena, sizeof *ruleset);
-    if (ruleset == NULL)
+    struct ck_lint_ruleset *ruleset = ck_arena_alloc(&rules->arena, sizeof(*ruleset));
+    if (!ruleset)
         return ck_error_oom(error);
     if (rules->rulesets_count == CK_GRAMMARS)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "rules '%s': there are more files than grammars",
@@ -237,12 +237,12 @@ static int add_file(struct ck_lint_rules *rules, const char *file, const char *t
 
 static struct ck_lint_rules *new_rules(void)
 {
-    struct ck_lint_rules *rules = calloc(1, sizeof *rules);
-    if (rules == NULL)
+    struct ck_lint_rules *rules = calloc(1, sizeof(*rules));
+    if (!rules)
         return NULL;
     rules->arena.max_bytes = ARENA_MAX_BYTES;
     rules->programs = ck_lint_programs_new();
-    if (rules->programs == NULL) {
+    if (!rules->programs) {
         free(rules);
         return NULL;
     }
@@ -253,7 +253,7 @@ int ck_lint_rules_parse(const char *name, const char *text, size_t length, struc
                         struct choke_error *error)
 {
     struct ck_lint_rules *rules = new_rules();
-    if (rules == NULL)
+    if (!rules)
         return ck_error_oom(error);
     int r = add_file(rules, name, text, length, error);
     if (r < 0)
@@ -276,10 +276,10 @@ int ck_lint_rules_load(struct ck_lint_rules **ret_rules, struct choke_error *err
         {"lint/bash.yaml", ck_lint_bash_text, ck_lint_bash_length},
     };
     struct ck_lint_rules *rules = new_rules();
-    if (rules == NULL)
+    if (!rules)
         return ck_error_oom(error);
     int r = 0;
-    for (size_t i = 0; r == 0 && i < sizeof files / sizeof files[0]; i++)
+    for (size_t i = 0; r == 0 && i < sizeof(files) / sizeof(files[0]); i++)
         r = add_file(rules, files[i].name, (const char *)files[i].text, files[i].length, error);
     if (r < 0)
         ck_lint_rules_free(rules);
@@ -290,7 +290,7 @@ int ck_lint_rules_load(struct ck_lint_rules **ret_rules, struct choke_error *err
 
 void ck_lint_rules_free(struct ck_lint_rules *rules)
 {
-    if (rules == NULL)
+    if (!rules)
         return;
     ck_lint_programs_free(rules->programs);
     ck_arena_done(&rules->arena);

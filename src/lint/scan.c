@@ -48,8 +48,8 @@ const char *ck_lint_skip_reason(enum ck_lint_skip skip)
 int ck_lint_scanner_new(const struct ck_lint_rules *rules, struct ck_lint_scanner **ret_scanner,
                         struct choke_error *error)
 {
-    struct ck_lint_scanner *scanner = calloc(1, sizeof *scanner);
-    if (scanner == NULL)
+    struct ck_lint_scanner *scanner = calloc(1, sizeof(*scanner));
+    if (!scanner)
         return ck_error_oom(error);
     scanner->rules = rules;
     scanner->parser = ts_parser_new();
@@ -61,7 +61,7 @@ int ck_lint_scanner_new(const struct ck_lint_rules *rules, struct ck_lint_scanne
 
 void ck_lint_scanner_free(struct ck_lint_scanner *scanner)
 {
-    if (scanner == NULL)
+    if (!scanner)
         return;
     ts_query_cursor_delete(scanner->cursor);
     ts_parser_delete(scanner->parser);
@@ -124,7 +124,7 @@ static const char *line_of(const struct ck_lint_source *source, struct ck_arena 
     uint32_t left = source->length - start;
     uint32_t length = left > CK_LINT_LINE_MAX ? CK_LINT_LINE_MAX + 1 : left;
     const char *newline = memchr(line, '\n', length);
-    if (newline != NULL)
+    if (newline)
         length = (uint32_t)(newline - line);
     if (length > 0 && line[length - 1] == '\r')
         length--;
@@ -145,10 +145,10 @@ static bool keep_finding(const struct ck_lint_source *source, struct columns *co
     struct ck_lint_finding *finding = &scan->findings[scan->findings_count];
     finding->rule = match->rule;
     finding->location = location_of(source, columns, match->site);
-    finding->name = match->resolved != NULL ? ck_arena_strdup(&scan->arena, match->resolved) : NULL;
+    finding->name = match->resolved ? ck_arena_strdup(&scan->arena, match->resolved) : NULL;
     finding->source = line_of(source, &scan->arena, match->site, &finding->source_length);
     scan->findings_count++;
-    return finding->name != NULL && finding->source != NULL;
+    return finding->name && finding->source;
 }
 
 static int keep_findings(const struct ck_lint_source *source, const struct ck_lint_matches *matches,
@@ -157,8 +157,8 @@ static int keep_findings(const struct ck_lint_source *source, const struct ck_li
     uint32_t count = matches->count < CK_LINT_FINDINGS_MAX ? matches->count : CK_LINT_FINDINGS_MAX;
     struct columns columns = {0};
     scan->findings_dropped = matches->count - count;
-    scan->findings = ck_arena_array(&scan->arena, count, sizeof *scan->findings);
-    if (scan->findings == NULL)
+    scan->findings = ck_arena_array(&scan->arena, count, sizeof(*scan->findings));
+    if (!scan->findings)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++)
         if (!keep_finding(source, &columns, &matches->items[i], scan))
@@ -173,7 +173,7 @@ static uint32_t count_markers(const struct ck_lint_source *source)
     const char *end = source->text + source->length;
     for (const char *at = source->text; count < COMMENTS_MAX; at++, count++) {
         at = memmem(at, (size_t)(end - at), CK_LINT_MARKER, strlen(CK_LINT_MARKER));
-        if (at == NULL)
+        if (!at)
             break;
     }
     return count;
@@ -189,8 +189,8 @@ static int keep_comments(const struct ck_lint_source *source, struct ck_lint_sca
     uint32_t last_end = 0;
     struct columns columns = {0};
     const char *end = source->text + source->length;
-    scan->comments = ck_arena_array(&scan->arena, markers, sizeof *scan->comments);
-    if (scan->comments == NULL)
+    scan->comments = ck_arena_array(&scan->arena, markers, sizeof(*scan->comments));
+    if (!scan->comments)
         return -ENOMEM;
     for (const char *at = source->text; markers > 0; markers--, at++) {
         at = memmem(at, (size_t)(end - at), CK_LINT_MARKER, strlen(CK_LINT_MARKER));
@@ -203,7 +203,7 @@ static int keep_comments(const struct ck_lint_source *source, struct ck_lint_sca
         comment->location = location_of(source, &columns, node);
         comment->length = last_end - ts_node_start_byte(node);
         comment->text = ck_arena_memdup(&scan->arena, source->text + ts_node_start_byte(node), comment->length);
-        if (comment->text == NULL)
+        if (!comment->text)
             return -ENOMEM;
     }
     return 0;
@@ -239,19 +239,19 @@ static enum ck_lint_skip check_bytes(const struct ck_grammar *grammar, const cha
 {
     if (length > CK_LINT_FILE_MAX_BYTES)
         return CK_LINT_SKIP_LARGE;
-    if (memchr(text, '\0', length) != NULL)
+    if (memchr(text, '\0', length))
         return CK_LINT_SKIP_BINARY;
     if (!ck_quote_utf8_valid(text, length))
         return CK_LINT_SKIP_ENCODING;
     bool (*readable)(const char *, size_t) = grammar->resolver->readable;
-    return readable == NULL || readable(text, length) ? CK_LINT_SCANNED : CK_LINT_SKIP_ENCODING;
+    return !readable || readable(text, length) ? CK_LINT_SCANNED : CK_LINT_SKIP_ENCODING;
 }
 
 /* An unused waiver is a finding too, so a file with a marker is always parsed. */
 static bool is_worth_parsing(const struct ck_lint_ruleset *ruleset, const char *text, size_t length)
 {
-    return ruleset != NULL && (ck_prefilter_may_match(ruleset->prefilter, text, length) ||
-                               memmem(text, length, CK_LINT_MARKER, strlen(CK_LINT_MARKER)) != NULL);
+    return ruleset && (ck_prefilter_may_match(ruleset->prefilter, text, length) ||
+                       memmem(text, length, CK_LINT_MARKER, strlen(CK_LINT_MARKER)));
 }
 
 static int scan_tree(struct ck_lint_scanner *scanner, struct ck_lint_source *source, struct ck_lint_scan *scan)
@@ -301,7 +301,7 @@ static int parse_and_scan(struct ck_lint_scanner *scanner, const struct ck_gramm
     if (!ts_parser_set_language(scanner->parser, grammar->language()))
         return ck_error_set(error, CHOKE_NONE, ENOTSUP, "libtree-sitter cannot read the grammar of %s", grammar->name);
     TSTree *tree = ts_parser_parse_string(scanner->parser, NULL, text, (uint32_t)length);
-    if (tree == NULL) { /* only after a timeout: a language is set */
+    if (!tree) { /* only after a timeout: a language is set */
         scan->skip = CK_LINT_SKIP_TIME;
         return 0;
     }

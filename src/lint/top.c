@@ -41,15 +41,15 @@ static int resolve_parent(const char *path, char *resolved, const char **ret_nam
 {
     char parent[PATH_MAX];
     const char *slash = strrchr(path, '/');
-    size_t length = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
-    if (length >= sizeof parent) {
+    size_t length = !slash ? 0 : slash == path ? 1 : (size_t)(slash - path);
+    if (length >= sizeof(parent)) {
         errno = ENAMETOOLONG;
         return -1;
     }
     memcpy(parent, path, length);
     parent[length] = '\0';
-    *ret_name = slash != NULL ? slash + 1 : path;
-    return realpath(length > 0 ? parent : ".", resolved) != NULL ? 0 : -1;
+    *ret_name = slash ? slash + 1 : path;
+    return realpath(length > 0 ? parent : ".", resolved) ? 0 : -1;
 }
 
 /* The absolute path, in which only the last name may be a symlink, and its status. */
@@ -59,7 +59,7 @@ static int resolve(const char *path, char resolved[PATH_MAX], struct stat *ret_s
     if (lstat(path, ret_status) < 0)
         return -1;
     if (S_ISDIR(ret_status->st_mode))
-        return realpath(path, resolved) != NULL ? 0 : -1;
+        return realpath(path, resolved) ? 0 : -1;
     if (resolve_parent(path, resolved, &name) < 0)
         return -1;
     size_t length = strlen(resolved);
@@ -75,7 +75,7 @@ static int resolve(const char *path, char resolved[PATH_MAX], struct stat *ret_s
 static bool go_up(char *path)
 {
     char *slash = strrchr(path, '/');
-    if (slash == NULL || slash[1] == '\0')
+    if (!slash || slash[1] == '\0')
         return false;
     slash[slash == path] = '\0';
     return true;
@@ -85,7 +85,7 @@ static bool has_repository(const char *directory)
 {
     char name[PATH_MAX + 8];
     struct stat status;
-    (void)snprintf(name, sizeof name, "%s/.git", directory);
+    (void)snprintf(name, sizeof(name), "%s/.git", directory);
     return lstat(name, &status) == 0;
 }
 
@@ -104,7 +104,7 @@ static void find_repository_top(char start[PATH_MAX])
     CK_HEAP char *directory = ck_heap_own(strdup(start));
     CK_HEAP char *here = ck_heap_own(getcwd(NULL, 0));
     bool above = false;
-    if (directory == NULL)
+    if (!directory)
         return;
     do {
         if (has_repository(directory) && !(above && is_world_writable(directory))) {
@@ -113,7 +113,7 @@ static void find_repository_top(char start[PATH_MAX])
         }
         above = true;
     } while (go_up(directory));
-    if (here != NULL && ck_path_beneath(here, start) != NULL)
+    if (here && ck_path_beneath(here, start))
         memcpy(start, here, strlen(here) + 1);
 }
 
@@ -122,8 +122,8 @@ int ck_top_find(const char *root, const char *path, struct ck_top *ret_top, stru
     char start[PATH_MAX];
     struct stat status;
     *ret_top = (struct ck_top){.fd = -1};
-    if (root != NULL) {
-        if (realpath(root, start) == NULL)
+    if (root) {
+        if (!realpath(root, start))
             return unreadable(root, error);
     } else {
         if (resolve(path, start, &status) < 0)
@@ -136,7 +136,7 @@ int ck_top_find(const char *root, const char *path, struct ck_top *ret_top, stru
     if (ret_top->fd < 0)
         return unreadable(start, error);
     ret_top->path = strdup(start);
-    return ret_top->path == NULL ? ck_error_oom(error) : 0;
+    return !ret_top->path ? ck_error_oom(error) : 0;
 }
 
 void ck_top_done(struct ck_top *top)
@@ -153,7 +153,7 @@ int ck_top_locate(const struct ck_top *top, const char *path, char *buffer, size
     if (resolve(path, resolved, ret_status) < 0)
         return unreadable(path, error);
     const char *rest = ck_path_beneath(top->path, resolved);
-    if (rest == NULL)
+    if (!rest)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "'%s' is outside '%s'; lint one tree at a time",
                             CK_QUOTE(path), CK_QUOTE(top->path));
     (void)snprintf(buffer, size, "%s", rest);

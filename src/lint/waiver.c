@@ -44,17 +44,17 @@ static bool is_adr(int directory_fd, const char *name)
 
 void ck_lint_adrs_read(int base_fd, const char *adr_dir, struct ck_lint_adrs *ret_adrs)
 {
-    *ret_adrs = (struct ck_lint_adrs){.configured = adr_dir != NULL};
-    if (adr_dir == NULL)
+    *ret_adrs = (struct ck_lint_adrs){.configured = !!adr_dir};
+    if (!adr_dir)
         return;
     CK_FD fd = openat(base_fd, adr_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
-    if (stream == NULL) {
+    if (!stream) {
         ret_adrs->errnum = errno;
         return;
     }
     int directory_fd = ck_fd_take(&fd);
-    for (const struct dirent *entry; (entry = readdir(stream)) != NULL;) {
+    for (const struct dirent *entry; (entry = readdir(stream));) {
         int number = number_of(entry->d_name);
         if (is_adr(directory_fd, entry->d_name))
             ret_adrs->have[number / 8] |= (unsigned char)(1U << (number % 8));
@@ -86,7 +86,7 @@ static bool is_word(const char *at, size_t length, const char *word)
 static bool is_citation(const char *at, size_t length)
 {
     return length >= 4 + NUMBER_LENGTH && memcmp(at, "ADR-", 4) == 0 && strspn(at + 4, DIGITS) == NUMBER_LENGTH &&
-           (length == 4 + NUMBER_LENGTH || (length == 5 + NUMBER_LENGTH && strchr(":;.", at[length - 1]) != NULL));
+           (length == 4 + NUMBER_LENGTH || (length == 5 + NUMBER_LENGTH && strchr(":;.", at[length - 1])));
 }
 
 static const char *add_rule(struct ck_waiver *waiver, const char *at, size_t length)
@@ -112,7 +112,7 @@ static const char *parse(struct ck_waiver *waiver, const char *at)
         if (length == 0 || is_citation(at, length))
             break;
         const char *fault = add_rule(waiver, at, length);
-        if (fault != NULL)
+        if (fault)
             return fault;
         at += length;
     }
@@ -129,8 +129,8 @@ void ck_waiver_parse(const struct ck_lint_comment *comment, struct ck_waiver *re
     const char *marker = strstr(comment->text, CK_LINT_MARKER);
     *ret_waiver = (struct ck_waiver){.location = comment->location};
     /* NULL: a NUL byte in the comment hides the marker from strstr. */
-    ret_waiver->fault = marker == NULL ? "it cannot be read" : parse(ret_waiver, marker + strlen(CK_LINT_MARKER));
-    if (ret_waiver->fault == NULL && strstr(marker + 1, CK_LINT_MARKER) != NULL)
+    ret_waiver->fault = !marker ? "it cannot be read" : parse(ret_waiver, marker + strlen(CK_LINT_MARKER));
+    if (!ret_waiver->fault && strstr(marker + 1, CK_LINT_MARKER))
         ret_waiver->fault = "the same comment has a second waiver";
 }
 
@@ -139,7 +139,7 @@ bool ck_waiver_serves(struct ck_waiver *waiver, const char *rule, const struct c
     uint32_t first = waiver->location.line, last = waiver->location.end_line;
     bool here = (location->line >= first && location->line <= last) ||
                 (location->end_line >= first && location->end_line <= last);
-    if (!here || waiver->fault != NULL)
+    if (!here || waiver->fault)
         return false;
     for (unsigned i = 0; i < waiver->rule_count; i++)
         if (strcmp(waiver->rules[i], rule) == 0) {

@@ -51,21 +51,21 @@ static void *grown(void *items, size_t count, size_t *capacity, size_t element_b
         return items;
     size_t wanted = *capacity == 0 ? 64 : *capacity * 2;
     void *moved = reallocarray(items, wanted, element_bytes);
-    if (moved != NULL)
+    if (moved)
         *capacity = wanted;
     return moved;
 }
 
 int ck_walk_skip(struct ck_lint_walk *walk, struct ck_walk_skip skip)
 {
-    struct ck_walk_skip *skips = grown(walk->skips, walk->skip_count, &walk->skip_capacity, sizeof *skips);
-    if (skips == NULL)
+    struct ck_walk_skip *skips = grown(walk->skips, walk->skip_count, &walk->skip_capacity, sizeof(*skips));
+    if (!skips)
         return -ENOMEM;
     walk->skips = skips;
     skip.path = ck_arena_strdup(&walk->arena, skip.path);
     skip.shown = ck_arena_strdup(&walk->arena, skip.shown);
     skip.reason = ck_arena_strdup(&walk->arena, skip.reason);
-    if (skip.path == NULL || skip.shown == NULL || skip.reason == NULL)
+    if (!skip.path || !skip.shown || !skip.reason)
         return -ENOMEM;
     skips[walk->skip_count++] = skip;
     return 0;
@@ -73,8 +73,8 @@ int ck_walk_skip(struct ck_lint_walk *walk, struct ck_walk_skip skip)
 
 static int add_file(struct ck_lint_walk *walk, const char *path, const char *shown, bool named)
 {
-    struct ck_walk_file *files = grown(walk->files, walk->file_count, &walk->file_capacity, sizeof *files);
-    if (files == NULL)
+    struct ck_walk_file *files = grown(walk->files, walk->file_count, &walk->file_capacity, sizeof(*files));
+    if (!files)
         return -ENOMEM;
     walk->files = files;
     files[walk->file_count++] = (struct ck_walk_file){.path = path, .shown = shown, .named = named};
@@ -103,7 +103,7 @@ static int skip_ignore_file(struct ck_lint_walk *walk, const struct pending_dire
 {
     const char *path = join(walk, directory->path, IGNORE_FILE);
     const char *shown = join(walk, directory->shown, IGNORE_FILE);
-    bool good = path != NULL && shown != NULL;
+    bool good = path && shown;
     return good ? ck_walk_skip(walk, (struct ck_walk_skip){path, shown, reason, false}) : -ENOMEM;
 }
 
@@ -133,8 +133,8 @@ static int read_ignore(struct ck_lint_walk *walk, const struct pending_directory
 
 static int push(struct ck_lint_walk *walk, struct pending_directory **stack, struct pending_directory directory)
 {
-    struct pending_directory *waiting = ck_arena_alloc(&walk->arena, sizeof *waiting);
-    if (waiting == NULL)
+    struct pending_directory *waiting = ck_arena_alloc(&walk->arena, sizeof(*waiting));
+    if (!waiting)
         return -ENOMEM;
     directory.next = *stack;
     *waiting = directory;
@@ -156,7 +156,7 @@ static int take_entry(struct ck_lint_walk *walk, const struct pending_directory 
         return 0;
     const char *path = join(walk, directory->path, name);
     const char *shown = join(walk, directory->shown, name);
-    if (path == NULL || shown == NULL)
+    if (!path || !shown)
         return -ENOMEM;
     if (ck_ignore_matches(walk->exclude, path, is_directory)) {
         walk->excluded++;
@@ -177,7 +177,7 @@ static int read_entries(struct ck_lint_walk *walk, const struct pending_director
                         struct pending_directory **stack, DIR *stream)
 {
     const struct dirent *entry;
-    while (errno = 0, (entry = readdir(stream)) != NULL) {
+    while (errno = 0, !!(entry = readdir(stream))) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         if (walk->entries++ >= CK_WALK_MAX_ENTRIES)
@@ -203,7 +203,7 @@ static int read_directory(struct ck_lint_walk *walk, struct pending_directory *d
     if (r < 0)
         return r;
     DIR *stream = fdopendir(fd);
-    if (stream == NULL)
+    if (!stream)
         return -errno;
     (void)ck_fd_take(&fd);
     r = read_entries(walk, directory, stack, stream);
@@ -221,17 +221,17 @@ static int ignore_above(struct ck_lint_walk *walk, const char *path, const struc
 {
     struct pending_directory directory = {.path = "", .shown = ""};
     int r = 0;
-    for (const char *at = path; r == 0 && at != NULL && path[0] != '\0';) {
+    for (const char *at = path; r == 0 && at && path[0] != '\0';) {
         const char *open_path = directory.path[0] != '\0' ? directory.path : ".";
         CK_FD fd = ck_top_open(walk->top, open_path, O_RDONLY | O_DIRECTORY);
         if (fd >= 0)
             r = read_ignore(walk, &directory, fd, &directory.ignore);
         const char *slash = strchr(at, '/');
-        at = slash != NULL ? slash + 1 : NULL;
-        if (slash == NULL)
+        at = slash ? slash + 1 : NULL;
+        if (!slash)
             break;
         directory.path = directory.shown = ck_arena_memdup(&walk->arena, path, (size_t)(slash - path));
-        if (directory.path == NULL)
+        if (!directory.path)
             return -ENOMEM;
     }
     *ret_ignore = directory.ignore;
@@ -245,7 +245,7 @@ static int add_directory(struct ck_lint_walk *walk, const char *path, const char
     int r = walk->no_gitignore ? 0 : ignore_above(walk, path, &first.ignore);
     if (r == 0)
         r = push(walk, &stack, first);
-    while (r == 0 && stack != NULL) {
+    while (r == 0 && stack) {
         struct pending_directory *directory = stack;
         stack = directory->next;
         r = read_directory(walk, directory, &stack);
@@ -281,12 +281,12 @@ int ck_walk_add(struct ck_lint_walk *walk, const char *path, struct choke_error 
 {
     char beneath[PATH_MAX];
     struct stat status;
-    int r = ck_top_locate(walk->top, path, beneath, sizeof beneath, &status, error);
+    int r = ck_top_locate(walk->top, path, beneath, sizeof(beneath), &status, error);
     if (r < 0)
         return r;
     const char *relative = ck_arena_strdup(&walk->arena, beneath);
     const char *shown = normalize(walk, path);
-    if (relative == NULL || shown == NULL)
+    if (!relative || !shown)
         return ck_error_oom(error);
     r = add_named(walk, relative, shown, (unsigned char)IFTODT(status.st_mode));
     if (r == -E2BIG)
@@ -321,9 +321,9 @@ void ck_walk_sort(struct ck_lint_walk *walk)
 {
     size_t relative = 0;
     if (walk->file_count > 0)
-        qsort(walk->files, walk->file_count, sizeof *walk->files, compare_files);
+        qsort(walk->files, walk->file_count, sizeof(*walk->files), compare_files);
     if (walk->skip_count > 0)
-        qsort(walk->skips, walk->skip_count, sizeof *walk->skips, compare_skips);
+        qsort(walk->skips, walk->skip_count, sizeof(*walk->skips), compare_skips);
     for (size_t i = 0; i < walk->file_count; i++)
         if (relative == 0 || strcmp(walk->files[relative - 1].path, walk->files[i].path) != 0)
             walk->files[relative++] = walk->files[i];

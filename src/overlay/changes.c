@@ -94,8 +94,8 @@ static bool make_room(struct ck_changes *changes)
     if (changes->count < changes->capacity)
         return true;
     size_t wanted = changes->capacity == 0 ? 64 : changes->capacity * 2;
-    void *grown = reallocarray(changes->items, wanted, sizeof *changes->items);
-    if (grown == NULL)
+    void *grown = reallocarray(changes->items, wanted, sizeof(*changes->items));
+    if (!grown)
         return false;
     changes->items = grown;
     changes->capacity = wanted;
@@ -107,7 +107,7 @@ static void add_change(struct ck_changes_walk *walk, const char *path, const cha
 {
     struct ck_changes *changes = walk->changes;
     const char *copied = make_room(changes) ? ck_arena_strdup(&changes->text, path) : NULL;
-    if (copied == NULL) {
+    if (!copied) {
         stop(walk);
         return;
     }
@@ -119,7 +119,7 @@ static void add_change(struct ck_changes_walk *walk, const char *path, const cha
 static bool join(struct ck_changes_walk *walk, const char *name)
 {
     size_t slash = walk->directory_length > 0 ? 1 : 0, length = strlen(name);
-    if (walk->directory_length + slash + length >= sizeof walk->path) {
+    if (walk->directory_length + slash + length >= sizeof(walk->path)) {
         walk->changes->incomplete = true;
         return false;
     }
@@ -134,10 +134,10 @@ static bool join(struct ck_changes_walk *walk, const char *name)
 
 /* ---- keeping ----------------------------------------------------------------------------- */
 
-static void note_keep(struct ck_changes_walk *walk, int result)
+static void note_keep(struct ck_changes_walk *walk, int r)
 {
-    if (result < 0 && walk->changes->keep_error == 0)
-        walk->changes->keep_error = -result;
+    if (r < 0 && walk->changes->keep_error == 0)
+        walk->changes->keep_error = -r;
 }
 
 /* Keeps the current entry; for a file, starts the copy. Returns 0 or a negative errno. */
@@ -158,20 +158,20 @@ static int keep_entry(struct ck_changes_walk *walk, const struct ck_compare_entr
     if (bytes > KEEP_MAX - walk->copied_bytes)
         return -EFBIG;
     walk->copied_bytes += bytes;
-    int result = ck_keep_begin(&walk->copy, entry->upper_fd, entry->name);
-    walk->copying = result == 0;
-    return result;
+    int r = ck_keep_begin(&walk->copy, entry->upper_fd, entry->name);
+    walk->copying = r == 0;
+    return r;
 }
 
 static void continue_copy(struct ck_changes_walk *walk, struct ck_slice *slice)
 {
-    int result = ck_keep_step(&walk->copy, walk->buffer, CK_COMPARE_BUFFER, slice);
-    if (result == 0)
+    int r = ck_keep_step(&walk->copy, walk->buffer, CK_COMPARE_BUFFER, slice);
+    if (r == 0)
         return;
     walk->copying = false;
-    if (result > 0)
-        result = ck_keep_end(&walk->copy, walk->keep_fd, walk->entry.name, walk->entry.upper.st_mode);
-    note_keep(walk, result);
+    if (r > 0)
+        r = ck_keep_end(&walk->copy, walk->keep_fd, walk->entry.name, walk->entry.upper.st_mode);
+    note_keep(walk, r);
 }
 
 static int keep_directory(struct ck_changes_walk *walk, const struct ck_overlay_directory *directory,
@@ -221,7 +221,7 @@ static void take_kind(struct ck_changes_walk *walk, const char *kind, struct ck_
 {
     const struct ck_compare_entry *entry = &walk->entry;
     walk->comparing = false;
-    if (kind == NULL)
+    if (!kind)
         return;
     add_change(walk, entry->path, kind, entry->upper.st_mode, ck_compare_runs_later(&walk->comparison, entry, slice));
     if (walk->where.keep_fd >= 0 && walk->pass < PASS_ORDER)
@@ -263,7 +263,7 @@ static void find_directory(struct ck_changes_walk *walk)
     (void)ck_compare_begin(&walk->comparison, entry, &found.kind);
     found.mode = entry->upper.st_mode;
     make_accessible(walk, entry);
-    if (!ck_directories_add(&walk->directories, &found, ck_runs_later_by_directory(entry->path) != NULL))
+    if (!ck_directories_add(&walk->directories, &found, !!ck_runs_later_by_directory(entry->path)))
         walk->changes->incomplete = true;
 }
 
@@ -285,7 +285,7 @@ static bool is_program(const struct ck_changes_walk *walk, mode_t type)
  */
 static enum pass pass_of(const struct ck_changes_walk *walk, mode_t type)
 {
-    if (S_ISLNK(type) || ck_runs_later_by_path(walk->path) != NULL || ck_runs_later_is_package(walk->path))
+    if (S_ISLNK(type) || ck_runs_later_by_path(walk->path) || ck_runs_later_is_package(walk->path))
         return PASS_NAMED;
     return walk->pass > PASS_NAMED && is_program(walk, type) ? PASS_PROGRAMS : PASS_REST;
 }
@@ -318,7 +318,7 @@ static void look_in_lower(struct ck_changes_walk *walk, const char *name)
 
 static void leave(struct ck_changes_walk *walk)
 {
-    if (walk->stream != NULL)
+    if (walk->stream)
         (void)closedir(walk->stream);
     walk->stream = NULL;
     ck_fd_close(&walk->upper_fd);
@@ -331,23 +331,23 @@ static bool open_stream(struct ck_changes_walk *walk, int directory_fd)
 {
     int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     walk->stream = fd < 0 ? NULL : fdopendir(fd);
-    if (walk->stream == NULL) {
+    if (!walk->stream) {
         ck_fd_close(&fd);
         walk->changes->incomplete = true;
     }
-    return walk->stream != NULL;
+    return !!walk->stream;
 }
 
 static bool is_opaque(int upper_fd)
 {
     char note[2];
-    return fgetxattr(upper_fd, OPAQUE, note, sizeof note) == 1 && note[0] == 'y';
+    return fgetxattr(upper_fd, OPAQUE, note, sizeof(note)) == 1 && note[0] == 'y';
 }
 
 static void list_directory(struct ck_changes_walk *walk, const struct ck_overlay_directory *directory,
                            struct ck_slice *slice)
 {
-    if (directory->kind == NULL)
+    if (!directory->kind)
         return;
     add_change(walk, walk->directory_length > 0 ? walk->directory : ".", directory->kind, directory->mode, NULL);
     if (walk->where.keep_fd >= 0 && walk->directory_length > 0 && walk->pass < PASS_ORDER)
@@ -401,7 +401,7 @@ static void end_stream(struct ck_changes_walk *walk)
 static void read_next(struct ck_changes_walk *walk, struct ck_slice *slice)
 {
     const struct dirent *entry = readdir(walk->stream);
-    if (entry == NULL) {
+    if (!entry) {
         end_stream(walk);
         return;
     }
@@ -455,9 +455,9 @@ static void put_in_order(struct ck_changes_walk *walk, struct ck_slice *slice)
 
 struct ck_changes_walk *ck_changes_begin(struct ck_changes *changes, const struct ck_changes_dirs *where)
 {
-    struct ck_changes_walk *walk = calloc(1, sizeof *walk);
+    struct ck_changes_walk *walk = calloc(1, sizeof(*walk));
     char *buffer = malloc(CK_COMPARE_BUFFER);
-    if (walk == NULL || buffer == NULL) {
+    if (!walk || !buffer) {
         free(walk);
         free(buffer);
         return NULL;
@@ -483,7 +483,7 @@ bool ck_changes_step(struct ck_changes_walk *walk, struct ck_slice *slice)
             put_in_order(walk, slice);
         else if (walk->comparing)
             continue_compare(walk, slice);
-        else if (walk->stream != NULL)
+        else if (walk->stream)
             read_next(walk, slice);
         else
             next_directory(walk, slice);
@@ -507,7 +507,7 @@ bool ck_changes_stop_early(struct ck_changes_walk *walk, int error)
 
 void ck_changes_end(struct ck_changes_walk *walk)
 {
-    if (walk == NULL)
+    if (!walk)
         return;
     leave(walk);
     ck_keep_drop(&walk->copy);

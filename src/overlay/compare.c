@@ -151,8 +151,7 @@ static const char *package_runs(struct ck_comparison *comparison, const struct c
     char *after = read_package(entry->upper_fd, entry->name, &is);
     comparison->parsed_bytes += was + is;
     ck_slice_spend_bytes(slice, (was + is) * PARSE_SHARE);
-    const char *why =
-        after == NULL || (compare && before == NULL) ? script : ck_runs_later_by_package(before, was, after, is);
+    const char *why = !after || (compare && !before) ? script : ck_runs_later_by_package(before, was, after, is);
     free(before);
     free(after);
     return why;
@@ -162,7 +161,7 @@ static const char *package_runs(struct ck_comparison *comparison, const struct c
 static const char *content_runs(int fd, mode_t mode)
 {
     char head[4];
-    long length = fd < 0 ? -1 : ck_fd_read_all(fd, head, sizeof head);
+    long length = fd < 0 ? -1 : ck_fd_read_all(fd, head, sizeof(head));
     return length < 0 ? executable : ck_runs_later_by_content(head, (size_t)length, (mode & 0111) != 0);
 }
 
@@ -171,7 +170,7 @@ static const char *file_runs(struct ck_comparison *comparison, const struct ck_c
 {
     const char *why = ck_runs_later_is_package(entry->path) ? package_runs(comparison, entry, slice)
                                                             : ck_runs_later_by_path(entry->path);
-    if (why != NULL)
+    if (why)
         return why;
     CK_FD fd = open_file(entry->upper_fd, entry->name);
     return content_runs(fd, entry->upper.st_mode);
@@ -215,9 +214,9 @@ static int follow(const struct ck_comparison *comparison, char *path, const char
     ssize_t length = readlinkat(fd, "", target, PATH_MAX - 1);
     target[length < 0 ? 0 : length] = '\0';
     *ret_why = length < 0 ? executable : ck_runs_later_by_link(path, target);
-    if (*ret_why == NULL && !ck_runs_later_resolve(path, target, path))
+    if (!*ret_why && !ck_runs_later_resolve(path, target, path))
         *ret_why = executable;
-    return *ret_why == NULL ? 1 : 0;
+    return !*ret_why ? 1 : 0;
 }
 
 /* What it replaces counts too: a path that was run before now leads to something else. */
@@ -230,7 +229,7 @@ static const char *link_runs(const struct ck_comparison *comparison, const struc
         return "leads out of the root";
     target[length] = '\0';
     const char *why = ck_runs_later_by_link(entry->path, target);
-    if (why != NULL)
+    if (why)
         return why;
     if (entry->has_lower && S_ISREG(entry->lower.st_mode) && (entry->lower.st_mode & 0111) != 0)
         return executable;

@@ -18,7 +18,7 @@ static void *grow(void *items, size_t count, size_t *capacity, size_t size)
         return items;
     size_t wanted = *capacity == 0 ? 64 : *capacity * 2;
     void *grown = reallocarray(items, wanted, size);
-    if (grown != NULL)
+    if (grown)
         *capacity = wanted;
     return grown;
 }
@@ -27,16 +27,16 @@ bool ck_directories_add(struct ck_directories *directories, const struct ck_over
 {
     struct ck_overlay_directory added = *directory;
     void *stack = grow(directories->urgent, directories->urgent_count, &directories->urgent_capacity,
-                       sizeof *directories->urgent);
-    if (stack == NULL)
+                       sizeof(*directories->urgent));
+    if (!stack)
         return false;
     directories->urgent = stack;
-    void *items = grow(directories->items, directories->count, &directories->capacity, sizeof *directories->items);
-    if (items == NULL)
+    void *items = grow(directories->items, directories->count, &directories->capacity, sizeof(*directories->items));
+    if (!items)
         return false;
     directories->items = items;
     added.name = ck_arena_strdup(&directories->names, directory->name);
-    if (added.name == NULL || directories->count >= CK_DIRECTORIES_END)
+    if (!added.name || directories->count >= CK_DIRECTORIES_END)
         return false;
     if (urgent)
         directories->urgent[directories->urgent_count++] = (uint32_t)directories->count;

@@ -36,8 +36,8 @@ static int check_outside(int directory_fd, struct ck_identity root)
 {
     CK_FD at = fcntl(directory_fd, F_DUPFD_CLOEXEC, 3);
     struct ck_identity here, above;
-    int result = at < 0 ? -errno : ck_trust_identity_of(at, &here);
-    for (int i = 0; result == 0 && i < UP_MAX; i++) {
+    int r = at < 0 ? -errno : ck_trust_identity_of(at, &here);
+    for (int i = 0; r == 0 && i < UP_MAX; i++) {
         if (here.device == root.device && here.inode == root.inode)
             return -EXDEV;
         int up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -45,26 +45,26 @@ static int check_outside(int directory_fd, struct ck_identity root)
             return -errno;
         ck_fd_close(&at);
         at = up;
-        result = ck_trust_identity_of(at, &above);
+        r = ck_trust_identity_of(at, &above);
         /* Only "/" is its own parent. */
-        if (result == 0 && here.device == above.device && here.inode == above.inode)
+        if (r == 0 && here.device == above.device && here.inode == above.inode)
             return 0;
         here = above;
     }
-    return result < 0 ? result : -ELOOP;
+    return r < 0 ? r : -ELOOP;
 }
 
 static int check_empty(int directory_fd)
 {
     int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *directory = fd < 0 ? NULL : fdopendir(fd);
-    if (directory == NULL) {
-        int result = -errno;
+    if (!directory) {
+        int r = -errno;
         ck_fd_close(&fd);
-        return result;
+        return r;
     }
     int entries = 0; /* "." and ".." are two of them */
-    while (entries <= 2 && readdir(directory) != NULL)
+    while (entries <= 2 && readdir(directory))
         entries++;
     (void)closedir(directory);
     return entries <= 2 ? 0 : -ENOTEMPTY;
@@ -100,11 +100,11 @@ static int open_above(const char *path, struct ck_arena *arena, struct ck_keep_t
     char above[PATH_MAX];
     if (length == start)
         return -ENOENT;
-    if (length - start > NAME_MAX || start >= sizeof above)
+    if (length - start > NAME_MAX || start >= sizeof(above))
         return -ENAMETOOLONG;
-    (void)snprintf(above, sizeof above, "%.*s", start > 0 ? (int)start : 1, start > 0 ? path : ".");
+    (void)snprintf(above, sizeof(above), "%.*s", start > 0 ? (int)start : 1, start > 0 ? path : ".");
     place->name = ck_arena_memdup(arena, path + start, length - start);
-    if (place->name == NULL)
+    if (!place->name)
         return -ENOMEM;
     place->fd = open(above, O_PATH | O_DIRECTORY | O_CLOEXEC);
     return place->fd < 0 ? -errno : 0;
@@ -114,16 +114,16 @@ int ck_keep_check(const char *path, struct ck_identity root, struct ck_arena *ar
                   struct choke_error *error)
 {
     struct ck_keep_target place = {.fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)};
-    int result = place.fd >= 0 ? 0 : errno == ENOENT ? open_above(path, arena, &place) : -errno;
-    if (result == 0)
-        result = check_outside(place.fd, root);
-    if (result == 0 && place.name == NULL)
-        result = check_ours(place.fd);
-    if (result == 0 && place.name == NULL)
-        result = check_empty(place.fd);
-    if (result < 0) {
+    int r = place.fd >= 0 ? 0 : errno == ENOENT ? open_above(path, arena, &place) : -errno;
+    if (r == 0)
+        r = check_outside(place.fd, root);
+    if (r == 0 && !place.name)
+        r = check_ours(place.fd);
+    if (r == 0 && !place.name)
+        r = check_empty(place.fd);
+    if (r < 0) {
         ck_fd_close(&place.fd);
-        return refuse(path, -result, error);
+        return refuse(path, -r, error);
     }
     *ret_place = place;
     return 0;
@@ -131,19 +131,19 @@ int ck_keep_check(const char *path, struct ck_identity root, struct ck_arena *ar
 
 int ck_keep_make(const struct ck_keep_target *place, int *ret_fd)
 {
-    const char *name = place->name != NULL ? place->name : ".";
-    if (place->name != NULL && mkdirat(place->fd, name, 0700) < 0)
+    const char *name = place->name ? place->name : ".";
+    if (place->name && mkdirat(place->fd, name, 0700) < 0)
         return -errno;
     CK_FD fd = openat(place->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int result = fd < 0 ? -errno : check_ours(fd);
-    if (result == 0)
+    int r = fd < 0 ? -errno : check_ours(fd);
+    if (r == 0)
         *ret_fd = ck_fd_take(&fd);
-    return result;
+    return r;
 }
 
 void ck_keep_remove_empty(const struct ck_keep_target *place)
 {
-    if (place->name != NULL)
+    if (place->name)
         (void)unlinkat(place->fd, place->name, AT_REMOVEDIR);
 }
 
@@ -228,9 +228,9 @@ static int open_copy(struct ck_keep_copy *copy, int from_fd, const char *name)
         return fd;
     copy->from_fd = fd;
     copy->size = status.st_size;
-    int result = check_size_limit(copy->size);
-    if (result < 0)
-        return result;
+    int r = check_size_limit(copy->size);
+    if (r < 0)
+        return r;
     copy->to_fd = openat(copy->top_fd, copy->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     return copy->to_fd < 0 ? -errno : 0;
 }
@@ -238,31 +238,31 @@ static int open_copy(struct ck_keep_copy *copy, int from_fd, const char *name)
 void ck_keep_init(struct ck_keep_copy *copy, int top_fd)
 {
     uint64_t number = 0;
-    (void)!getrandom(&number, sizeof number, 0);
+    (void)!getrandom(&number, sizeof(number), 0);
     *copy = (struct ck_keep_copy){.top_fd = top_fd, .from_fd = -1, .to_fd = -1, .owner = getpid()};
-    (void)snprintf(copy->part, sizeof copy->part, ".chokepoint-part-%016llx", (unsigned long long)number);
+    (void)snprintf(copy->part, sizeof(copy->part), ".chokepoint-part-%016llx", (unsigned long long)number);
 }
 
 int ck_keep_begin(struct ck_keep_copy *copy, int from_fd, const char *name)
 {
     copy->at = copy->hole = 0;
-    int result = open_copy(copy, from_fd, name);
-    if (result < 0)
+    int r = open_copy(copy, from_fd, name);
+    if (r < 0)
         ck_keep_drop(copy);
-    return result;
+    return r;
 }
 
 int ck_keep_step(struct ck_keep_copy *copy, char *buffer, size_t size, struct ck_slice *slice)
 {
-    int result = 0;
-    while (result == 0 && slice->bytes > 0 && copy->at < copy->size) {
-        result = copy->at >= copy->hole ? find_data(copy) : 0;
-        if (result == 0 && copy->at < copy->hole)
-            result = copy_piece(copy, buffer, size, slice);
+    int r = 0;
+    while (r == 0 && slice->bytes > 0 && copy->at < copy->size) {
+        r = copy->at >= copy->hole ? find_data(copy) : 0;
+        if (r == 0 && copy->at < copy->hole)
+            r = copy_piece(copy, buffer, size, slice);
     }
-    if (result < 0)
+    if (r < 0)
         ck_keep_drop(copy);
-    return result < 0 ? result : copy->at >= copy->size ? 1 : 0;
+    return r < 0 ? r : copy->at >= copy->size ? 1 : 0;
 }
 
 /*
@@ -280,13 +280,13 @@ static int give_name(const struct ck_keep_copy *copy, int to_fd, const char *nam
 
 int ck_keep_end(struct ck_keep_copy *copy, int to_fd, const char *name, mode_t mode)
 {
-    int result = ftruncate(copy->to_fd, copy->size) < 0 || fchmod(copy->to_fd, (mode & 0777) | 0600) < 0 ? -errno : 0;
-    if (result == 0)
-        result = give_name(copy, to_fd, name);
-    if (result == 0)
+    int r = ftruncate(copy->to_fd, copy->size) < 0 || fchmod(copy->to_fd, (mode & 0777) | 0600) < 0 ? -errno : 0;
+    if (r == 0)
+        r = give_name(copy, to_fd, name);
+    if (r == 0)
         ck_fd_close(&copy->to_fd);
     ck_keep_drop(copy);
-    return result;
+    return r;
 }
 
 void ck_keep_drop(struct ck_keep_copy *copy)
@@ -300,7 +300,7 @@ void ck_keep_drop(struct ck_keep_copy *copy)
 int ck_keep_link(int from_fd, int to_fd, const char *name)
 {
     char target[PATH_MAX];
-    ssize_t length = readlinkat(from_fd, name, target, sizeof target - 1);
+    ssize_t length = readlinkat(from_fd, name, target, sizeof(target) - 1);
     if (length < 0)
         return -errno;
     target[length] = '\0';

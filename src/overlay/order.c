@@ -43,7 +43,7 @@ static bool merge_one(struct ck_order *order, const struct choke_file_change *it
 /* Copies a merged pair back and goes to the next. False when everything is sorted. */
 static bool end_pair(struct ck_order *order, struct choke_file_change *items, size_t count)
 {
-    memcpy(items + order->start, order->spare + order->start, (order->out - order->start) * sizeof *items);
+    memcpy(items + order->start, order->spare + order->start, (order->out - order->start) * sizeof(*items));
     order->start += 2 * order->width;
     if (order->start >= count) {
         order->start = 0;
@@ -59,10 +59,10 @@ bool ck_order_step(struct ck_order *order, struct choke_file_change *items, size
 {
     if (count < 2)
         return true;
-    if (order->spare == NULL) {
-        order->spare = reallocarray(NULL, count, sizeof *items);
-        if (order->spare == NULL) {
-            qsort(items, count, sizeof *items, by_path);
+    if (!order->spare) {
+        order->spare = reallocarray(NULL, count, sizeof(*items));
+        if (!order->spare) {
+            qsort(items, count, sizeof(*items), by_path);
             return true;
         }
         order->width = 1;

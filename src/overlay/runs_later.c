@@ -17,7 +17,7 @@
 static const char *last_component(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
+    return slash ? slash + 1 : path;
 }
 
 static unsigned char lower(char letter)
@@ -60,12 +60,12 @@ static bool ends_with(const char *name, size_t length, const char *ending)
 static const char *next_component(const char *path)
 {
     const char *slash = strchr(path, '/');
-    return slash != NULL ? slash + 1 : NULL;
+    return slash ? slash + 1 : NULL;
 }
 
 static const char *under_reason(const char *path, const char *name)
 {
-    for (const char *at = path; at != NULL && at != name; at = next_component(at))
+    for (const char *at = path; at && at != name; at = next_component(at))
         for (size_t i = ck_runs_later_starts[CK_RUNS_LATER_UNDER]; i < ck_runs_later_starts[CK_RUNS_LATER_UNDER + 1];
              i++) {
             const struct ck_runs_later_rule *rule = &ck_runs_later_rules[i];
@@ -97,15 +97,15 @@ const char *ck_runs_later_by_path(const char *path)
 {
     const char *name = last_component(path);
     const char *why = under_reason(path, name);
-    if (why == NULL)
+    if (!why)
         why = name_reason(name);
     for (size_t i = ck_runs_later_starts[CK_RUNS_LATER_BEGINS];
-         why == NULL && i < ck_runs_later_starts[CK_RUNS_LATER_BEGINS + 1]; i++)
+         !why && i < ck_runs_later_starts[CK_RUNS_LATER_BEGINS + 1]; i++)
         if (begins_with(name, ck_runs_later_rules[i].text, strlen(ck_runs_later_rules[i].text)))
             why = ck_runs_later_rules[i].reason;
     size_t length = strlen(name);
-    for (size_t i = ck_runs_later_starts[CK_RUNS_LATER_ENDS];
-         why == NULL && i < ck_runs_later_starts[CK_RUNS_LATER_ENDS + 1]; i++)
+    for (size_t i = ck_runs_later_starts[CK_RUNS_LATER_ENDS]; !why && i < ck_runs_later_starts[CK_RUNS_LATER_ENDS + 1];
+         i++)
         if (ends_with(name, length, ck_runs_later_rules[i].text))
             why = ck_runs_later_rules[i].reason;
     return why;
@@ -132,9 +132,9 @@ static const char *directory_reason(const char *rest)
 const char *ck_runs_later_by_directory(const char *path)
 {
     const char *why = NULL;
-    for (const char *at = path; at != NULL && *at != '\0'; at = next_component(at)) {
+    for (const char *at = path; at && *at != '\0'; at = next_component(at)) {
         const char *inner = directory_reason(at);
-        why = inner != NULL ? inner : why;
+        why = inner ? inner : why;
     }
     return why;
 }
@@ -152,7 +152,7 @@ const char *ck_runs_later_by_content(const char *head, size_t length, bool execu
         {"\xcf\xfa\xed\xfe", 4, "program"},
         {"\xca\xfe\xba\xbe", 4, "program"},
     };
-    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
+    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
         if (length >= beginnings[i].length && memcmp(head, beginnings[i].bytes, beginnings[i].length) == 0)
             return beginnings[i].why;
     return executable ? "executable" : NULL;
@@ -192,14 +192,14 @@ const char *ck_runs_later_by_link(const char *path, const char *target)
     if (ck_runs_later_is_package(path))
         return "package script"; /* nothing compares its target with the old package.json */
     const char *why = ck_runs_later_by_path(path);
-    return why != NULL ? why : ck_runs_later_by_directory(path);
+    return why ? why : ck_runs_later_by_directory(path);
 }
 
 bool ck_runs_later_resolve(const char *path, const char *target, char *ret_path)
 {
     char joined[PATH_MAX];
     const char *slash = strrchr(path, '/');
-    size_t length = slash != NULL ? (size_t)(slash - path) : 0;
+    size_t length = slash ? (size_t)(slash - path) : 0;
     memcpy(joined, path, length);
     for (const char *at = target; *at != '\0';) {
         size_t part = strcspn(at, "/");
@@ -207,7 +207,7 @@ bool ck_runs_later_resolve(const char *path, const char *target, char *ret_path)
             while (length > 0 && joined[--length] != '/')
                 ;
         } else if (part > 1 || (part == 1 && at[0] != '.')) {
-            if (length + 1 + part >= sizeof joined)
+            if (length + 1 + part >= sizeof(joined))
                 return false;
             if (length > 0)
                 joined[length++] = '/';
@@ -233,7 +233,7 @@ static bool is_description(const char *key)
 {
     static const char *const keys[] = {"name",   "version", "description",  "keywords", "homepage",   "bugs", "license",
                                        "author", "private", "contributors", "funding",  "repository", "files"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         if (strcmp(keys[i], key) == 0)
             return true;
     return false;
@@ -259,15 +259,15 @@ static const char *compare(json_t *one, json_t *other)
 const char *ck_runs_later_by_package(const char *before, size_t before_length, const char *after, size_t after_length)
 {
     static const char script[] = "package script";
-    if (ck_json_is_deep(after, after_length) || (before != NULL && ck_json_is_deep(before, before_length)))
+    if (ck_json_is_deep(after, after_length) || (before && ck_json_is_deep(before, before_length)))
         return script;
     json_t *is = json_loadb(after, after_length, JSON_REJECT_DUPLICATES, NULL);
-    json_t *was = before != NULL ? json_loadb(before, before_length, JSON_REJECT_DUPLICATES, NULL) : json_object();
+    json_t *was = before ? json_loadb(before, before_length, JSON_REJECT_DUPLICATES, NULL) : json_object();
     const char *why = script;
     if (json_is_object(is) && json_is_object(was)) {
         const char *gone = compare(was, is);
         why = compare(is, was);
-        if (why == NULL || (gone != NULL && strcmp(gone, script) == 0))
+        if (!why || (gone && strcmp(gone, script) == 0))
             why = gone;
     }
     json_decref(is);

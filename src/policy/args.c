@@ -47,13 +47,13 @@ enum { PASSED = 0, REFUSED = 1 };
 void ck_args_rule(char rule[CK_RULE_MAX], const struct ck_tool *tool, const struct ck_subcommand *subcommand,
                   const char *key)
 {
-    (void)snprintf(rule, CK_RULE_MAX, "tools.%s.args%s%s.%s", tool->name, subcommand != NULL ? ".subcommands." : "",
-                   subcommand != NULL ? subcommand->name : "", key);
+    (void)snprintf(rule, CK_RULE_MAX, "tools.%s.args%s%s.%s", tool->name, subcommand ? ".subcommands." : "",
+                   subcommand ? subcommand->name : "", key);
 }
 
 unsigned ck_args_line(const struct ck_tool *tool, const struct ck_subcommand *subcommand)
 {
-    return subcommand != NULL ? subcommand->line : tool->line;
+    return subcommand ? subcommand->line : tool->line;
 }
 
 /* key is the name of the rule: "options", "operands". */
@@ -64,13 +64,13 @@ __attribute__((format(printf, 3, 4))) static int refuse(struct args_reader *read
     char message[CHOKE_MESSAGE_MAX - 128];
     va_list list;
     va_start(list, format);
-    (void)vsnprintf(message, sizeof message, format, list);
+    (void)vsnprintf(message, sizeof(message), format, list);
     va_end(list);
     parsed->refused = true;
     parsed->tool = reader->tool;
     parsed->line = ck_args_line(reader->tool, reader->subcommand);
     ck_args_rule(parsed->rule, reader->tool, reader->subcommand, key);
-    (void)snprintf(parsed->message, sizeof parsed->message, "%s (line %u of %s)", message, parsed->line,
+    (void)snprintf(parsed->message, sizeof(parsed->message), "%s (line %u of %s)", message, parsed->line,
                    ck_quote((char[96]){0}, 96, reader->policy->file, strlen(reader->policy->file)));
     return REFUSED;
 }
@@ -86,7 +86,7 @@ static void use_tool_rule(struct args_reader *reader)
 
 static const char *command_label(char *buffer, const struct args_reader *reader)
 {
-    bool sub = reader->subcommand != NULL;
+    bool sub = !!reader->subcommand;
     (void)snprintf(buffer, 192, "%s%s%s", reader->tool->name, sub ? " " : "", sub ? reader->subcommand->name : "");
     return buffer;
 }
@@ -94,7 +94,7 @@ static const char *command_label(char *buffer, const struct args_reader *reader)
 static bool append(char *buffer, size_t size, const char *word)
 {
     size_t at = strlen(buffer);
-    bool fits = at + strlen(word) + sizeof ", ..." < size;
+    bool fits = at + strlen(word) + sizeof(", ...") < size;
     (void)snprintf(buffer + at, size - at, "%s%s", at == 0 ? "" : ", ", fits ? word : "...");
     return fits;
 }
@@ -118,11 +118,11 @@ static int add_path(struct args_reader *reader, const struct ck_path_use *use)
     struct ck_parsed_args *parsed = reader->parsed;
     if (parsed->paths_count == reader->paths_capacity) {
         size_t capacity = reader->paths_capacity == 0 ? 8 : 2 * reader->paths_capacity;
-        struct ck_path_use *larger = ck_arena_array(reader->arena, capacity, sizeof *larger);
-        if (larger == NULL)
+        struct ck_path_use *larger = ck_arena_array(reader->arena, capacity, sizeof(*larger));
+        if (!larger)
             return -ENOMEM;
         if (parsed->paths_count > 0)
-            memcpy(larger, parsed->paths, parsed->paths_count * sizeof *larger);
+            memcpy(larger, parsed->paths, parsed->paths_count * sizeof(*larger));
         parsed->paths = larger;
         reader->paths_capacity = capacity;
     }
@@ -134,8 +134,8 @@ static int add_path(struct args_reader *reader, const struct ck_path_use *use)
 
 static bool is_name(const char *text)
 {
-    return text[0] != '\0' && strchr(ALNUM "_", text[0]) != NULL && strspn(text, ALNUM "_./:@+,%-") == strlen(text) &&
-           strstr(text, "..") == NULL;
+    return text[0] != '\0' && strchr(ALNUM "_", text[0]) && strspn(text, ALNUM "_./:@+,%-") == strlen(text) &&
+           !strstr(text, "..");
 }
 
 /* "SOURCE:TARGET[:OPTIONS]": the length of SOURCE, 0 if the text does not have this form. */
@@ -168,9 +168,9 @@ static bool is_of_type(const char *text, enum ck_type type)
     case CK_TYPE_ANY:
         return true;
     case CK_TYPE_INSIDE:
-        return text[0] != '\0' && strstr(text, "://") == NULL;
+        return text[0] != '\0' && !strstr(text, "://");
     case CK_TYPE_EXISTING:
-        return text[0] != '\0' && strstr(text, "://") == NULL && !has_scheme(text);
+        return text[0] != '\0' && !strstr(text, "://") && !has_scheme(text);
     case CK_TYPE_MOUNT:
         return mount_source(text) > 0;
     case CK_TYPE_NUMBER:
@@ -224,7 +224,7 @@ static int check_value(struct args_reader *reader, const struct ck_arg_option *o
                        const struct ck_pattern *patterns, uint32_t count, const char *value, size_t position)
 {
     const struct ck_pattern *pattern = find_pattern(patterns, count, value);
-    if (pattern == NULL)
+    if (!pattern)
         return refuse_value(reader, option, value, position);
     return note_path(reader, value + strlen(pattern->text), pattern->type, position, false);
 }
@@ -239,7 +239,7 @@ static void note_required(const struct ck_list *require, const char *name, size_
     for (uint32_t i = 0; i < require->count; i++) {
         const char *wanted = require->items[i];
         bool named = strncmp(wanted, name, length) == 0 && (wanted[length] == '\0' || wanted[length] == '=');
-        if (named && (wanted[length] == '\0' || (value != NULL && strcmp(wanted + length + 1, value) == 0)))
+        if (named && (wanted[length] == '\0' || (value && strcmp(wanted + length + 1, value) == 0)))
             *satisfied |= UINT64_C(1) << i;
     }
 }
@@ -248,7 +248,7 @@ static void note_required(const struct ck_list *require, const char *name, size_
 static void note_option(struct args_reader *reader, const struct ck_arg_option *option, const char *value)
 {
     const struct ck_rules *rules = reader->rules;
-    bool sub = reader->subcommand != NULL;
+    bool sub = !!reader->subcommand;
     note_required(&rules->require, option->name, option->name_length, value,
                   sub ? &reader->satisfied : &reader->tool_satisfied);
     for (uint32_t i = 0; i < rules->first_unless.count; i++)
@@ -275,7 +275,7 @@ static int take_attached(struct args_reader *reader, const struct ck_arg_option 
 static int take_separate(struct args_reader *reader, const struct ck_arg_option *option)
 {
     const char *value = reader->argv[reader->at + 1];
-    if (value == NULL)
+    if (!value)
         return refuse(reader, "options", "argument %zu: '%s' of '%s' needs a value", reader->at, option->name,
                       COMMAND_LABEL(reader));
     if (value[0] == '-' && value[1] != '\0')
@@ -297,7 +297,7 @@ static int take_arguments(struct args_reader *reader, const struct ck_arg_option
 {
     for (uint32_t i = 0; i < option->patterns_count; i++) {
         const char *word = reader->argv[reader->at + 1];
-        if (word == NULL)
+        if (!word)
             return refuse(reader, "options", "argument %zu: '%s' of '%s' needs %u arguments after it", reader->at,
                           option->name, COMMAND_LABEL(reader), option->patterns_count);
         reader->at++;
@@ -328,9 +328,9 @@ static int find_option(struct args_reader *reader, const char *name, size_t leng
 {
     char shown[CK_QUOTE_MAX];
     *ret_option = ck_rules_find(reader->rules, name, length);
-    if (*ret_option != NULL)
+    if (*ret_option)
         return PASSED;
-    (void)snprintf(shown, sizeof shown, "%.*s", (int)(length < 128 ? length : 128), name);
+    (void)snprintf(shown, sizeof(shown), "%.*s", (int)(length < 128 ? length : 128), name);
     bool everywhere = is_denied(&reader->tool->args->rules.deny, name, length);
     if (everywhere)
         use_tool_rule(reader);
@@ -392,7 +392,7 @@ static int read_short(struct args_reader *reader, const char *argument)
 /* "-1" is in the table as "-": the loader stores the form "-<number>" under this name. */
 static bool is_number_option(const struct args_reader *reader, const char *argument)
 {
-    return strspn(argument + 1, DIGITS) == strlen(argument + 1) && ck_rules_find(reader->rules, "-", 1) != NULL;
+    return strspn(argument + 1, DIGITS) == strlen(argument + 1) && ck_rules_find(reader->rules, "-", 1);
 }
 
 /* Without bundles "-name" is one option, so it is read as a long one. */
@@ -434,7 +434,7 @@ static int read_operand(struct args_reader *reader)
 /* A tool with subcommands needs one before any operand, and before "--". */
 static bool wants_subcommand(const struct args_reader *reader)
 {
-    return reader->subcommand == NULL && reader->tool->args->subcommands_count > 0;
+    return !reader->subcommand && reader->tool->args->subcommands_count > 0;
 }
 
 static int refuse_subcommand(struct args_reader *reader)
@@ -442,9 +442,9 @@ static int refuse_subcommand(struct args_reader *reader)
     const struct ck_args *args = reader->tool->args;
     char list[LIST_BYTES] = "";
     for (uint32_t i = 0; i < args->subcommands_count; i++)
-        if (!append(list, sizeof list, args->subcommands[i].name))
+        if (!append(list, sizeof(list), args->subcommands[i].name))
             break;
-    if (reader->argv[reader->at] == NULL)
+    if (!reader->argv[reader->at])
         return refuse(reader, "subcommands", "'%s' needs a subcommand, one of: %s", reader->tool->name, list);
     return refuse(reader, "subcommands",
                   "argument %zu: '%s' is not a subcommand that '%s' may be given; allowed are: %s", reader->at,
@@ -456,7 +456,7 @@ static int read_level(struct args_reader *reader, bool *ret_operand)
 {
     bool options = true;
     *ret_operand = false;
-    for (; reader->argv[reader->at] != NULL; reader->at++) {
+    for (; reader->argv[reader->at]; reader->at++) {
         const char *argument = reader->argv[reader->at];
         int r = PASSED;
         if (options && strcmp(argument, "--") == 0) {
@@ -494,7 +494,7 @@ static size_t match_subcommand(const struct args_reader *reader, const char *nam
     for (const char *at = name;; parts++) {
         const char *argument = reader->argv[reader->at + parts];
         size_t length = strcspn(at, " ");
-        if (argument == NULL || strncmp(argument, at, length) != 0 || argument[length] != '\0')
+        if (!argument || strncmp(argument, at, length) != 0 || argument[length] != '\0')
             return 0;
         if (at[length] == '\0')
             return parts + 1;
@@ -515,7 +515,7 @@ static int enter_subcommand(struct args_reader *reader)
             found = &args->subcommands[i];
         }
     }
-    if (found == NULL)
+    if (!found)
         return refuse_subcommand(reader);
     for (; most > 0; most--)
         put(reader, reader->argv[reader->at++]);
@@ -543,9 +543,9 @@ static int check_required(struct args_reader *reader, const struct ck_list *requ
 static bool is_vector(const char *const *argv, const struct ck_list *vector)
 {
     uint32_t i = 0;
-    while (i < vector->count && argv[i] != NULL && strcmp(argv[i], vector->items[i]) == 0)
+    while (i < vector->count && argv[i] && strcmp(argv[i], vector->items[i]) == 0)
         i++;
-    return i == vector->count && argv[i] == NULL;
+    return i == vector->count && !argv[i];
 }
 
 /* Are the remaining arguments one of the vectors that are allowed exactly? */
@@ -566,10 +566,10 @@ static int refuse_exact(struct args_reader *reader)
     for (uint32_t i = 0; i < args->exact_count; i++) {
         char vector_text[LIST_BYTES / 2] = "";
         for (uint32_t k = 0; k < args->exact[i].count; k++)
-            (void)append(vector_text, sizeof vector_text, args->exact[i].items[k]);
-        (void)append(list, sizeof list, vector_text[0] != '\0' ? vector_text : "(nothing)");
+            (void)append(vector_text, sizeof(vector_text), args->exact[i].items[k]);
+        (void)append(list, sizeof(list), vector_text[0] != '\0' ? vector_text : "(nothing)");
     }
-    if (reader->argv[reader->at] == NULL)
+    if (!reader->argv[reader->at])
         return refuse(reader, "exact", "'%s' may be run only with exactly these arguments: %s", reader->tool->name,
                       list);
     return refuse(reader, "exact", "argument %zu '%s': '%s' may be run only with exactly these arguments: %s",
@@ -584,7 +584,7 @@ static int read_command(struct args_reader *reader)
     struct ck_parsed_args *parsed = reader->parsed;
     const char *name = reader->argv[reader->at];
     const struct ck_tool *tool = ck_policy_find(reader->policy, name);
-    if (tool == NULL || !ck_policy_tool_is_callable(tool))
+    if (!tool || !ck_policy_tool_is_callable(tool))
         return refuse(reader, "command",
                       "argument %zu: '%s' is not a tool that callers may run, so '%s' may not run it", reader->at,
                       CK_SECRET_QUOTE(name), reader->tool->name);
@@ -631,8 +631,8 @@ static int read_tool(struct args_reader *reader)
 {
     const struct ck_args *args = reader->tool->args;
     put(reader, reader->argv[reader->at++]);
-    if (args == NULL || is_exact(reader)) {
-        while (reader->argv[reader->at] != NULL)
+    if (!args || is_exact(reader)) {
+        while (reader->argv[reader->at])
             put(reader, reader->argv[reader->at++]);
         return PASSED;
     }
@@ -648,10 +648,10 @@ int ck_args_parse(const struct ck_policy *policy, const struct ck_tool *tool, co
 {
     *ret_parsed = (struct ck_parsed_args){0};
     size_t argc = 0;
-    while (argv[argc] != NULL)
+    while (argv[argc])
         argc++;
-    ret_parsed->argv = ck_arena_array(arena, argc + (CK_COMMAND_DEPTH_MAX + 1) * INJECTED_MAX + 1, sizeof *argv);
-    if (ret_parsed->argv == NULL)
+    ret_parsed->argv = ck_arena_array(arena, argc + (CK_COMMAND_DEPTH_MAX + 1) * INJECTED_MAX + 1, sizeof(*argv));
+    if (!ret_parsed->argv)
         return -ENOMEM;
     struct args_reader reader = {.policy = policy, .argv = argv, .arena = arena, .parsed = ret_parsed, .tool = tool};
     int r = read_tool(&reader);

@@ -16,15 +16,15 @@ struct ck_change_link {
 void ck_change_add(struct ck_policy_changes *changes, enum choke_change_kind kind, const char *field,
                    const char *before, const char *after)
 {
-    struct ck_change_link *link = ck_arena_alloc(changes->arena, sizeof *link);
+    struct ck_change_link *link = ck_arena_alloc(changes->arena, sizeof(*link));
     const char *path = ck_arena_printf(changes->arena, "%s%s", changes->prefix, field);
-    if (link == NULL || path == NULL) {
+    if (!link || !path) {
         changes->failed = true;
         return;
     }
     link->change =
         (struct choke_change){.kind = kind, .tool = changes->tool, .field = path, .before = before, .after = after};
-    if (changes->last != NULL)
+    if (changes->last)
         changes->last->next = link;
     else
         changes->first = link;
@@ -34,11 +34,11 @@ void ck_change_add(struct ck_policy_changes *changes, enum choke_change_kind kin
 
 int ck_change_list_take(const struct ck_policy_changes *changes, struct choke_change **ret_changes, size_t *ret_count)
 {
-    struct choke_change *array = ck_arena_array(changes->arena, changes->count + 1, sizeof *array);
-    if (changes->failed || array == NULL)
+    struct choke_change *array = ck_arena_array(changes->arena, changes->count + 1, sizeof(*array));
+    if (changes->failed || !array)
         return -ENOMEM;
     size_t at = 0;
-    for (const struct ck_change_link *link = changes->first; link != NULL; link = link->next)
+    for (const struct ck_change_link *link = changes->first; link; link = link->next)
         array[at++] = link->change;
     *ret_changes = array;
     *ret_count = at;
@@ -61,7 +61,7 @@ void ck_change_width(struct ck_policy_changes *changes, enum ck_width width, con
 
 static bool is_same(const char *before, const char *after)
 {
-    return before == NULL || after == NULL ? before == after : strcmp(before, after) == 0;
+    return !before || !after ? before == after : strcmp(before, after) == 0;
 }
 
 void ck_change_text(struct ck_policy_changes *changes, const char *field, const char *before, const char *after,
@@ -75,7 +75,7 @@ void ck_change_add_proof(struct ck_policy_changes *changes, const char *field, c
                          const char *why)
 {
     size_t count = changes->count;
-    ck_change_add(changes, why != NULL ? CHOKE_CHANGE_WIDENS : CHOKE_CHANGE_NARROWS, field, before, after);
+    ck_change_add(changes, why ? CHOKE_CHANGE_WIDENS : CHOKE_CHANGE_NARROWS, field, before, after);
     /* The last change is ours only if there was memory for it. */
     if (changes->count > count)
         changes->last->change.why = why;
@@ -122,7 +122,7 @@ const char *ck_change_join(struct ck_policy_changes *changes, const struct ck_li
     for (uint32_t i = 0; i < list->count; i++)
         bytes += strlen(list->items[i]) + 1;
     char *text = ck_arena_alloc(changes->arena, bytes);
-    if (text == NULL) {
+    if (!text) {
         changes->failed = true;
         return NULL;
     }

@@ -64,7 +64,7 @@ static bool is_plain_path(const char *path)
 static int check_name(const struct check_state *check)
 {
     const char *name = check->tool->name;
-    if (has_only(name, LOWER DIGITS "._+-", NAME_MAX_BYTES) && strchr("._+-", name[0]) == NULL)
+    if (has_only(name, LOWER DIGITS "._+-", NAME_MAX_BYTES) && !strchr("._+-", name[0]))
         return 0;
     return REFUSE(
         check, value_of(check, "name"),
@@ -94,7 +94,7 @@ static int check_adr(const struct check_state *check)
 static int check_package(const struct check_state *check, const char *key, const char *value)
 {
     static const char alphabet[] = LOWER UPPER DIGITS "@/._+-";
-    if (value == NULL || (has_only(value, alphabet, 214) && value[0] != '-'))
+    if (!value || (has_only(value, alphabet, 214) && value[0] != '-'))
         return 0;
     return REFUSE(check, ck_yaml_node_value(value_of(check, "install"), key),
                   "'%s' in 'install' in %s is not a valid package name: '%s'", key, check->label, CK_QUOTE(value));
@@ -109,7 +109,7 @@ static int check_install(const struct check_state *check)
         r = check_package(check, "brew", install->brew);
     if (r == 0)
         r = check_package(check, "npm", install->npm);
-    if (r < 0 || install->url == NULL)
+    if (r < 0 || !install->url)
         return r;
     const char *url = install->url;
     if (strncmp(url, "https://", 8) == 0 && url[8] != '\0' && has_only(url, alphabet, 1024))
@@ -123,9 +123,9 @@ static int check_limits(const struct check_state *check)
     const struct ck_yaml_node *limits = value_of(check, "limits");
     for (size_t i = 0; i < CK_LIMIT_KEYS; i++) {
         const struct ck_limit_key *key = &ck_limit_keys[i];
-        const struct ck_yaml_node *node = limits != NULL ? ck_yaml_node_value(limits, key->key) : NULL;
+        const struct ck_yaml_node *node = limits ? ck_yaml_node_value(limits, key->key) : NULL;
         uint32_t value = ck_policy_limit(&check->tool->limits, key);
-        if (node != NULL && (value < key->min || value > key->max))
+        if (node && (value < key->min || value > key->max))
             return REFUSE(check, node, "'%s' in 'limits' in %s is %u; it must be %u to %u%s", key->key, check->label,
                           value, key->min, key->max, key->unit);
     }
@@ -135,7 +135,7 @@ static int check_limits(const struct check_state *check)
 static int check_path(const struct check_state *check)
 {
     const char *path = check->tool->path;
-    if (path == NULL || is_plain_path(path))
+    if (!path || is_plain_path(path))
         return 0;
     return REFUSE(check, value_of(check, "path"),
                   "'path' in %s is '%s'; it must be a plain absolute path, as in '/usr/bin/git'", check->label,
@@ -145,7 +145,7 @@ static int check_path(const struct check_state *check)
 static int check_sha256(const struct check_state *check)
 {
     const char *digest = check->tool->sha256;
-    if (digest == NULL || (strlen(digest) == 64 && strspn(digest, DIGITS "abcdef") == 64))
+    if (!digest || (strlen(digest) == 64 && strspn(digest, DIGITS "abcdef") == 64))
         return 0;
     return REFUSE(check, value_of(check, "sha256"), "'sha256' in %s must be 64 of 0-9 and a-f", check->label);
 }
@@ -156,9 +156,9 @@ static int check_sha256(const struct check_state *check)
 static int check_list(const struct check_state *check, const struct ck_yaml_node *list, const char *key,
                       const char *where, bool repeats)
 {
-    const struct ck_yaml_node *entry = list != NULL ? list + 1 : NULL;
-    for (uint32_t i = 0; list != NULL && i < list->count; i++, entry += entry->span) {
-        if (strchr(entry->text, '\n') != NULL)
+    const struct ck_yaml_node *entry = list ? list + 1 : NULL;
+    for (uint32_t i = 0; list && i < list->count; i++, entry += entry->span) {
+        if (strchr(entry->text, '\n'))
             return REFUSE(check, entry, "an entry of '%s'%s%s has a line break", key, *where != '\0' ? " in " : "",
                           where);
         const struct ck_yaml_node *other = list + 1;
@@ -181,7 +181,7 @@ static int check_env(const struct check_state *check)
             return REFUSE(check, ck_yaml_node_entry(list, i), "'%s' in 'env' in %s is not a valid variable name",
                           CK_QUOTE(name), check->label);
         const char *danger = ck_env_name_danger(name, length);
-        if (danger != NULL)
+        if (danger)
             return REFUSE(check, ck_yaml_node_entry(list, i),
                           "'%s' in 'env' in %s may not be granted to callers: it %s", name, check->label, danger);
     }
@@ -208,7 +208,7 @@ static int check_variable(const struct check_state *check, uint32_t index)
     if (!ck_env_name_settable(name, strlen(name)))
         return REFUSE(check, ck_yaml_node_value(node, "name"), "'%s' in 'set_env' in %s may not be set: it %s", name,
                       label, ck_env_name_danger(name, strlen(name)));
-    if (strchr(variables[index].value, '\n') != NULL)
+    if (strchr(variables[index].value, '\n'))
         return REFUSE(check, ck_yaml_node_value(node, "value"), "the value of '%s' in 'set_env' in %s has a line break",
                       name, label);
     for (uint32_t i = 0; i < index; i++)
@@ -230,7 +230,7 @@ static int check_helpers(const struct check_state *check, const struct ck_list *
     int r = check_list(check, list, "execs", where, false);
     for (uint32_t i = 0; r == 0 && i < execs->count; i++) {
         const char *helper = execs->items[i];
-        bool name = has_only(helper, LOWER UPPER DIGITS "._+-", NAME_MAX_BYTES) && strchr("._+-", helper[0]) == NULL;
+        bool name = has_only(helper, LOWER UPPER DIGITS "._+-", NAME_MAX_BYTES) && !strchr("._+-", helper[0]);
         if (!name && !is_plain_path(helper))
             r = REFUSE(check, ck_yaml_node_entry(list, i),
                        "'%s' in 'execs' in %s is neither a program's name nor a plain absolute path", CK_QUOTE(helper),
@@ -243,11 +243,11 @@ static int check_execs(const struct check_state *check)
 {
     const struct ck_args *args = check->tool->args;
     int r = check_helpers(check, &check->tool->execs, value_of(check, "execs"), check->label);
-    for (uint32_t i = 0; r == 0 && args != NULL && i < args->subcommands_count; i++) {
+    for (uint32_t i = 0; r == 0 && args && i < args->subcommands_count; i++) {
         const struct ck_yaml_node *node =
             ck_yaml_node_entry(ck_yaml_node_value(value_of(check, "args"), "subcommands"), i);
         char where[256];
-        (void)snprintf(where, sizeof where, "subcommand '%s' in %s",
+        (void)snprintf(where, sizeof(where), "subcommand '%s' in %s",
                        ck_quote((char[80]){0}, 80, args->subcommands[i].name, strlen(args->subcommands[i].name)),
                        check->label);
         r = check_helpers(check, &args->subcommands[i].execs, ck_yaml_node_value(node, "execs"), where);
@@ -301,9 +301,9 @@ static int check_tool(struct check_state *check, uint32_t index, const struct ck
     char label[128];
     check->tool = &check->policy->tools[index];
     check->tool_node = node;
-    check->label = ck_schema_tool_label(node, index, label, sizeof label);
+    check->label = ck_schema_tool_label(node, index, label, sizeof(label));
     int r = 0;
-    for (size_t i = 0; r == 0 && i < sizeof rules / sizeof rules[0]; i++)
+    for (size_t i = 0; r == 0 && i < sizeof(rules) / sizeof(rules[0]); i++)
         r = rules[i](check);
     return r;
 }
@@ -331,7 +331,7 @@ static int check_search_path(const struct check_state *check, const struct ck_ya
     int r = check_list(check, list, "search_path", "", false);
     for (uint32_t i = 0; r == 0 && i < list->count; i++) {
         const char *path = check->policy->search_path.items[i];
-        if (strchr(path, ':') != NULL)
+        if (strchr(path, ':'))
             r = REFUSE(check, ck_yaml_node_entry(list, i),
                        "'%s' in 'search_path' contains ':', which would make it two entries of PATH", CK_QUOTE(path));
         else if (!is_plain_path(path))
@@ -350,7 +350,7 @@ static int check_top(const struct check_state *check, const struct ck_yaml_node 
     if (policy->version != 1)
         return REFUSE(check, ck_yaml_node_value(root, "version"),
                       "version %u is not known; this release reads version 1", policy->version);
-    if (policy->adr_dir != NULL && strchr(policy->adr_dir, '\n') != NULL)
+    if (policy->adr_dir && strchr(policy->adr_dir, '\n'))
         return REFUSE(check, ck_yaml_node_value(root, "adr_dir"), "'adr_dir' has a line break; it must be one path");
     return check_search_path(check, ck_yaml_node_value(root, "search_path"));
 }

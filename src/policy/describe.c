@@ -41,7 +41,7 @@ static json_t *take(struct object *object)
 
 static json_t *text(const char *value)
 {
-    return value != NULL ? json_string(value) : json_null();
+    return value ? json_string(value) : json_null();
 }
 
 /* 0 means that the policy does not set it. */
@@ -54,7 +54,7 @@ static json_t *number_or_null(uint32_t value)
 static json_t *array(uint32_t count, const void *from, json_t *(*make)(const void *from, uint32_t index))
 {
     json_t *array = json_array();
-    for (uint32_t i = 0; array != NULL && i < count; i++)
+    for (uint32_t i = 0; array && i < count; i++)
         if (json_array_append_new(array, make(from, i)) < 0) {
             json_decref(array);
             return NULL;
@@ -118,7 +118,7 @@ static json_t *vector_entry(const void *from, uint32_t index)
 
 static json_t *arguments(const struct ck_args *args)
 {
-    if (args == NULL)
+    if (!args)
         return json_null();
     struct object object = object_new();
     set(&object, "sets", array(args->sets_count, args, set_entry));
@@ -137,7 +137,7 @@ static json_t *platforms(unsigned bits)
     static const enum ck_platform all[] = {CK_PLATFORM_LINUX, CK_PLATFORM_MACOS};
     json_t *names = json_array();
     int bad = 0;
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (bits == 0 || (bits & all[i]) != 0)
             bad |= json_array_append_new(names, text(ck_policy_platform_name(all[i])));
     if (!bad)
@@ -203,7 +203,7 @@ static json_t *tool_entry(const void *from, uint32_t index)
 static json_t *file(const char *path)
 {
     json_t *string = json_string(path);
-    return string != NULL ? string : json_string(CK_QUOTE(path));
+    return string ? string : json_string(CK_QUOTE(path));
 }
 
 /* Measured first, then written into our memory, whatever allocator the host gave to jansson. */
@@ -211,7 +211,7 @@ static const char *write_line(const json_t *json, struct ck_arena *arena)
 {
     size_t length = json_dumpb(json, NULL, 0, JSON_COMPACT);
     char *line = length > 0 ? ck_arena_alloc(arena, length + 1) : NULL;
-    return line != NULL && json_dumpb(json, line, length, JSON_COMPACT) == length ? line : NULL;
+    return line && json_dumpb(json, line, length, JSON_COMPACT) == length ? line : NULL;
 }
 
 const char *ck_policy_json(const struct ck_policy *policy, struct ck_arena *arena)
@@ -224,7 +224,7 @@ const char *ck_policy_json(const struct ck_policy *policy, struct ck_arena *aren
     set(&object, "search_path", list(&policy->search_path));
     set(&object, "tools", array(policy->tools_count, policy, tool_entry));
     json_t *json = take(&object);
-    const char *line = json != NULL ? write_line(json, arena) : NULL;
+    const char *line = json ? write_line(json, arena) : NULL;
     json_decref(json);
     return line;
 }

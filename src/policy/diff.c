@@ -25,7 +25,7 @@
 static const char *number_text(struct ck_policy_changes *changes, uint32_t number)
 {
     const char *text = ck_arena_printf(changes->arena, "%u", number);
-    changes->failed = changes->failed || text == NULL;
+    changes->failed = changes->failed || !text;
     return text;
 }
 
@@ -62,7 +62,7 @@ static const char *why_limit_widens(const struct ck_limit_key *key, uint32_t was
 static bool searches_bwrap(const struct ck_policy *policy)
 {
     const struct ck_tool *bwrap = ck_policy_find(policy, "bwrap");
-    return bwrap != NULL && is_bwrap(bwrap) && bwrap->path == NULL;
+    return bwrap && is_bwrap(bwrap) && !bwrap->path;
 }
 
 /* ---- texts that grant nothing ------------------------------------------------------------ */
@@ -128,8 +128,8 @@ static void diff_limits(const struct ck_diff_pair *pair)
         uint32_t was = ck_policy_limit(&pair->before->limits, &ck_limit_keys[i]);
         uint32_t is = ck_policy_limit(&pair->after->limits, &ck_limit_keys[i]);
         const char *name = ck_arena_printf(pair->changes->arena, "limits.%s", ck_limit_keys[i].key);
-        pair->changes->failed = pair->changes->failed || name == NULL;
-        if (name != NULL)
+        pair->changes->failed = pair->changes->failed || !name;
+        if (name)
             ck_change_proof(pair->changes, name, was != 0 ? number_text(pair->changes, was) : NULL,
                             is != 0 ? number_text(pair->changes, is) : NULL,
                             why_limit_widens(&ck_limit_keys[i], was, is));
@@ -151,14 +151,14 @@ static void diff_path(const struct ck_diff_pair *pair)
 {
     const char *was = pair->before->path;
     const char *is = pair->after->path;
-    bool first = was == NULL && is != NULL && is_first_in_search_path(pair->old_policy, is, pair->after->name);
+    bool first = !was && is && is_first_in_search_path(pair->old_policy, is, pair->after->name);
     ck_change_proof(pair->changes, "path", was, is, first ? why_bwrap_widens(pair) : "another file can be run");
 }
 
 static void diff_sha256(const struct ck_diff_pair *pair)
 {
     ck_change_proof(pair->changes, "sha256", pair->before->sha256, pair->after->sha256,
-                    pair->before->sha256 == NULL ? why_bwrap_widens(pair) : "a file with other bytes can be run");
+                    !pair->before->sha256 ? why_bwrap_widens(pair) : "a file with other bytes can be run");
 }
 
 static void diff_execs(const struct ck_diff_pair *pair)
@@ -204,7 +204,7 @@ static const struct ck_variable *find_variable(const struct ck_tool *tool, const
 static const char *variable_text(struct ck_policy_changes *changes, const struct ck_variable *variable)
 {
     const char *text = ck_arena_printf(changes->arena, "%s=%s", variable->name, variable->value);
-    changes->failed = changes->failed || text == NULL;
+    changes->failed = changes->failed || !text;
     return text;
 }
 
@@ -215,12 +215,12 @@ static void diff_set_env(const struct ck_diff_pair *pair)
     for (uint32_t i = 0; i < pair->before->set_env_count; i++) {
         const struct ck_variable *was = &pair->before->set_env[i];
         const struct ck_variable *is = find_variable(pair->after, was->name);
-        if (is == NULL || strcmp(was->value, is->value) != 0)
+        if (!is || strcmp(was->value, is->value) != 0)
             ck_change_add(changes, WIDENS, "set_env", variable_text(changes, was),
-                          is != NULL ? variable_text(changes, is) : NULL);
+                          is ? variable_text(changes, is) : NULL);
     }
     for (uint32_t i = 0; i < pair->after->set_env_count; i++)
-        if (find_variable(pair->before, pair->after->set_env[i].name) == NULL)
+        if (!find_variable(pair->before, pair->after->set_env[i].name))
             ck_change_add(changes, WIDENS, "set_env", NULL, variable_text(changes, &pair->after->set_env[i]));
 }
 
@@ -282,7 +282,7 @@ static void diff_tool(const struct ck_diff_pair *pair)
         diff_notes,        diff_route,   diff_platforms, diff_limits,  diff_path,        diff_sha256, diff_execs,
         diff_version_args, ck_diff_args, diff_env,       diff_set_env, diff_credentials, diff_egress, diff_workspace,
     };
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         rules[i](pair);
 }
 
@@ -347,7 +347,7 @@ static void diff_tools(struct ck_policy_changes *changes, const struct ck_policy
         pair.before = tool;
         pair.after = ck_policy_find(after, tool->name);
         changes->tool = tool->name;
-        if (pair.after != NULL) {
+        if (pair.after) {
             diff_tool(&pair);
         } else {
             pair.after = tool;
@@ -356,7 +356,7 @@ static void diff_tools(struct ck_policy_changes *changes, const struct ck_policy
     }
     for (uint32_t i = 0; i < after->tools_count; i++) {
         changes->tool = after->tools[i].name;
-        if (ck_policy_find(before, changes->tool) == NULL)
+        if (!ck_policy_find(before, changes->tool))
             ck_change_add(changes, WIDENS, "tools", NULL, changes->tool);
     }
 }
@@ -370,10 +370,10 @@ int ck_policy_diff(const struct ck_policy *before, const struct ck_policy *after
     int r = ck_change_list_take(&changes, ret_changes, ret_count);
     for (size_t i = 0; r == 0 && i < *ret_count; i++) {
         const char *name = (*ret_changes)[i].tool;
-        const struct ck_tool *tool = name != NULL ? ck_policy_find(after, name) : NULL;
-        if (name != NULL && tool == NULL)
+        const struct ck_tool *tool = name ? ck_policy_find(after, name) : NULL;
+        if (name && !tool)
             tool = ck_policy_find(before, name);
-        (*ret_changes)[i].adr = tool != NULL ? tool->adr : NULL;
+        (*ret_changes)[i].adr = tool ? tool->adr : NULL;
     }
     return r;
 }

@@ -19,7 +19,7 @@
 static const char *why_number_widens(const struct ck_arg_option *gone, const struct ck_rules *after)
 {
     for (uint32_t i = 0; gone->form == CK_FORM_NUMBER && i < after->table_count; i++)
-        if (strchr("0123456789", after->table[i].name[1]) != NULL)
+        if (strchr("0123456789", after->table[i].name[1]))
             return "an argument such as '-1' is read as another option";
     return NULL;
 }
@@ -29,13 +29,13 @@ static void diff_options(struct ck_policy_changes *changes, const struct ck_rule
     for (uint32_t i = 0; i < before->table_count; i++) {
         const struct ck_arg_option *was = &before->table[i];
         const struct ck_arg_option *is = ck_rules_find(after, was->name, was->name_length);
-        if (is == NULL)
+        if (!is)
             ck_change_proof(changes, "options", was->text, NULL, why_number_widens(was, after));
         else
             ck_change_width(changes, ck_width_of_options(was, is), "options", was->text, is->text);
     }
     for (uint32_t i = 0; i < after->table_count; i++)
-        if (ck_rules_find(before, after->table[i].name, after->table[i].name_length) == NULL)
+        if (!ck_rules_find(before, after->table[i].name, after->table[i].name_length))
             ck_change_add(changes, CHOKE_CHANGE_WIDENS, "options", NULL, after->table[i].text);
 }
 
@@ -144,7 +144,7 @@ static void diff_subcommand(const struct ck_diff_pair *pair, const struct ck_sub
     struct ck_policy_changes *changes = pair->changes;
     const char *outer = changes->prefix;
     const char *prefix = ck_arena_printf(changes->arena, "%ssubcommands.%s.", outer, before->name);
-    if (prefix == NULL) {
+    if (!prefix) {
         changes->failed = true;
         return;
     }
@@ -162,14 +162,14 @@ static void diff_subcommands(const struct ck_diff_pair *pair)
     for (uint32_t i = 0; i < before->subcommands_count; i++) {
         const struct ck_subcommand *was = &before->subcommands[i];
         const struct ck_subcommand *is = find_subcommand(after, was->name);
-        if (is != NULL)
+        if (is)
             diff_subcommand(pair, was, is);
         else
             ck_change_proof(changes, "subcommands", was->name, NULL,
                             has_stem(after, was->name) ? "the rules of a shorter name apply to it" : NULL);
     }
     for (uint32_t i = 0; i < after->subcommands_count; i++)
-        if (find_subcommand(before, after->subcommands[i].name) == NULL)
+        if (!find_subcommand(before, after->subcommands[i].name))
             ck_change_add(changes, CHOKE_CHANGE_WIDENS, "subcommands", NULL, after->subcommands[i].name);
     if (before->subcommands_count > 0 && after->subcommands_count == 0)
         ck_change_add(changes, CHOKE_CHANGE_WIDENS, "subcommands", "one must be given", "none is needed");
@@ -194,8 +194,8 @@ static const char *vector_text(struct ck_policy_changes *changes, const struct c
 
 static const char **make_argv(struct ck_policy_changes *changes, const char *name, const struct ck_list *vector)
 {
-    const char **argv = ck_arena_array(changes->arena, (size_t)vector->count + 2, sizeof *argv);
-    if (argv == NULL)
+    const char **argv = ck_arena_array(changes->arena, (size_t)vector->count + 2, sizeof(*argv));
+    if (!argv)
         return NULL;
     argv[0] = name;
     for (uint32_t i = 0; i < vector->count; i++)
@@ -206,7 +206,7 @@ static const char **make_argv(struct ck_policy_changes *changes, const char *nam
 static bool is_same(const char *const *a, const char *const *b)
 {
     size_t i = 0;
-    while (a[i] != NULL && b[i] != NULL && strcmp(a[i], b[i]) == 0)
+    while (a[i] && b[i] && strcmp(a[i], b[i]) == 0)
         i++;
     return a[i] == b[i];
 }
@@ -219,12 +219,12 @@ const char *ck_diff_vector(const struct ck_diff_pair *pair, const struct ck_list
 {
     struct ck_policy_changes *changes = pair->changes;
     struct ck_parsed_args parsed;
-    if (pair->after->args == NULL)
+    if (!pair->after->args)
         return NULL;
     if (pair->after->args->command)
         return "it can be read as a command of another tool";
     const char **argv = make_argv(changes, pair->after->name, vector);
-    if (argv == NULL || ck_args_parse(pair->new_policy, pair->after, argv, changes->arena, &parsed) < 0) {
+    if (!argv || ck_args_parse(pair->new_policy, pair->after, argv, changes->arena, &parsed) < 0) {
         changes->failed = true;
         return NULL;
     }
@@ -232,7 +232,7 @@ const char *ck_diff_vector(const struct ck_diff_pair *pair, const struct ck_list
         return NULL;
     if (!is_same(argv, parsed.argv))
         return "the rules still allow it, and inject other arguments";
-    return parsed.subcommand != NULL && executes_more(pair, parsed.subcommand)
+    return parsed.subcommand && executes_more(pair, parsed.subcommand)
                ? "it is read as a subcommand, which can execute more"
                : NULL;
 }
@@ -268,12 +268,12 @@ static void diff_sets(struct ck_policy_changes *changes, const struct ck_args *b
     static const struct ck_list none;
     for (uint32_t i = 0; i < before->sets_count; i++) {
         const struct ck_option_set *is = find_set(after, before->sets[i].name);
-        ck_change_text(changes, "sets", before->sets[i].name, is != NULL ? is->name : NULL, CHOKE_CHANGE_NEUTRAL);
-        ck_change_lists(changes, "sets", &before->sets[i].options, is != NULL ? &is->options : &none,
-                        CHOKE_CHANGE_NEUTRAL, CHOKE_CHANGE_NEUTRAL);
+        ck_change_text(changes, "sets", before->sets[i].name, is ? is->name : NULL, CHOKE_CHANGE_NEUTRAL);
+        ck_change_lists(changes, "sets", &before->sets[i].options, is ? &is->options : &none, CHOKE_CHANGE_NEUTRAL,
+                        CHOKE_CHANGE_NEUTRAL);
     }
     for (uint32_t i = 0; i < after->sets_count; i++)
-        if (find_set(before, after->sets[i].name) == NULL) {
+        if (!find_set(before, after->sets[i].name)) {
             ck_change_add(changes, CHOKE_CHANGE_NEUTRAL, "sets", NULL, after->sets[i].name);
             ck_change_lists(changes, "sets", &none, &after->sets[i].options, CHOKE_CHANGE_NEUTRAL,
                             CHOKE_CHANGE_NEUTRAL);
@@ -328,8 +328,8 @@ void ck_diff_args(const struct ck_diff_pair *pair)
 {
     static const char *const labels[] = {"any arguments", "a closed list"};
     struct ck_policy_changes *changes = pair->changes;
-    bool was = pair->before->args != NULL;
-    bool is = pair->after->args != NULL;
+    bool was = !!pair->before->args;
+    bool is = !!pair->after->args;
     if (was && is) {
         changes->prefix = "args.";
         diff_present(pair);

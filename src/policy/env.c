@@ -135,7 +135,7 @@ static bool name_matches(const struct name_rule *rule, const char *name, size_t 
 
 const char *ck_env_name_danger(const char *name, size_t length)
 {
-    for (size_t i = 0; i < sizeof name_rules / sizeof name_rules[0]; i++)
+    for (size_t i = 0; i < sizeof(name_rules) / sizeof(name_rules[0]); i++)
         if (name_matches(&name_rules[i], name, length))
             return name_rules[i].danger;
     return NULL;
@@ -156,7 +156,7 @@ bool ck_env_name_valid(const char *name, size_t length)
 
 bool ck_env_name_grantable(const char *name, size_t length)
 {
-    return ck_env_name_valid(name, length) && ck_env_name_danger(name, length) == NULL;
+    return ck_env_name_valid(name, length) && !ck_env_name_danger(name, length);
 }
 
 /* Base names are written by ck_env_build; the loader's would run code before the tool does. */
@@ -165,7 +165,7 @@ bool ck_env_name_settable(const char *name, size_t length)
     if (!ck_env_name_valid(name, length))
         return false;
     const char *danger = ck_env_name_danger(name, length);
-    return danger == NULL || (strcmp(danger, BASE) != 0 && strcmp(danger, LOADER) != 0);
+    return !danger || (strcmp(danger, BASE) != 0 && strcmp(danger, LOADER) != 0);
 }
 
 /* ---- building ---------------------------------------------------------------------------- */
@@ -180,7 +180,7 @@ static bool has_control_byte(const char *value)
 
 static const char *usable(const char *value, size_t max_bytes, const char *fixed)
 {
-    bool good = value != NULL && *value != '\0' && strlen(value) <= max_bytes && !has_control_byte(value);
+    bool good = value && *value != '\0' && strlen(value) <= max_bytes && !has_control_byte(value);
     return good ? value : fixed;
 }
 
@@ -189,7 +189,7 @@ static const char *usable(const char *value, size_t max_bytes, const char *fixed
  */
 static const char *usable_home(const char *home)
 {
-    return home != NULL && home[0] == '/' ? usable(home, PATH_MAX, CK_ENV_DEFAULT_HOME) : CK_ENV_DEFAULT_HOME;
+    return home && home[0] == '/' ? usable(home, PATH_MAX, CK_ENV_DEFAULT_HOME) : CK_ENV_DEFAULT_HOME;
 }
 
 static const char *path_variable(struct ck_arena *arena, const struct ck_list *search_path)
@@ -198,7 +198,7 @@ static const char *path_variable(struct ck_arena *arena, const struct ck_list *s
     for (uint32_t i = 0; i < search_path->count; i++)
         length += strlen(search_path->items[i]) + 1;
     char *text = ck_arena_alloc(arena, length + 1);
-    if (text == NULL)
+    if (!text)
         return NULL;
     memcpy(text, "PATH=", strlen("PATH="));
     char *at = text + strlen("PATH=");
@@ -215,7 +215,7 @@ static const char *path_variable(struct ck_arena *arena, const struct ck_list *s
 static size_t count_strings(const char *const *strings)
 {
     size_t count = 0;
-    while (strings != NULL && strings[count] != NULL)
+    while (strings && strings[count])
         count++;
     return count;
 }
@@ -226,7 +226,7 @@ static size_t count_strings(const char *const *strings)
  */
 static bool is_set(const struct ck_tool *const *tools, const char *name, size_t length)
 {
-    for (; *tools != NULL; tools++)
+    for (; *tools; tools++)
         for (uint32_t i = 0; i < (*tools)->set_env_count; i++)
             if (strncasecmp((*tools)->set_env[i].name, name, length) == 0 && (*tools)->set_env[i].name[length] == '\0')
                 return true;
@@ -236,7 +236,7 @@ static bool is_set(const struct ck_tool *const *tools, const char *name, size_t 
 static size_t count_set(const struct ck_tool *const *tools)
 {
     size_t count = 0;
-    for (; *tools != NULL; tools++)
+    for (; *tools; tools++)
         count += (*tools)->set_env_count;
     return count;
 }
@@ -245,8 +245,8 @@ const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy
                           const struct ck_host_environment *host, const char *const *extras)
 {
     size_t extra_count = count_strings(extras);
-    const char **env = ck_arena_array(arena, 4 + count_set(tools) + extra_count + 1, sizeof *env);
-    if (env == NULL)
+    const char **env = ck_arena_array(arena, 4 + count_set(tools) + extra_count + 1, sizeof(*env));
+    if (!env)
         return NULL;
     /* Both are always set: LC_ALL overrides LANG, and without it a tool would choose. */
     size_t at = 0;
@@ -254,7 +254,7 @@ const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy
     env[at++] = ck_arena_printf(arena, "HOME=%s", usable_home(host->home));
     env[at++] = ck_arena_printf(arena, "LANG=%s", usable(host->lang, LOCALE_MAX_BYTES, CK_ENV_DEFAULT_LANG));
     env[at++] = ck_arena_printf(arena, "LC_ALL=%s", usable(host->lc_all, LOCALE_MAX_BYTES, CK_ENV_DEFAULT_LANG));
-    for (const struct ck_tool *const *tool = tools; *tool != NULL; tool++)
+    for (const struct ck_tool *const *tool = tools; *tool; tool++)
         for (uint32_t i = 0; i < (*tool)->set_env_count; i++) {
             const struct ck_variable *variable = &(*tool)->set_env[i];
             if (!is_set(tool + 1, variable->name, strlen(variable->name)))
@@ -264,7 +264,7 @@ const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy
         if (!is_set(tools, extras[i], strcspn(extras[i], "=")))
             env[at++] = ck_arena_strdup(arena, extras[i]);
     for (size_t i = 0; i < at; i++)
-        if (env[i] == NULL)
+        if (!env[i])
             return NULL;
     return env;
 }
@@ -288,7 +288,7 @@ static const struct proxy_variable {
     {"NODE_USE_ENV_PROXY", "1"},
 };
 
-#define PROXY_VARIABLES (sizeof proxy_variables / sizeof proxy_variables[0])
+#define PROXY_VARIABLES (sizeof(proxy_variables) / sizeof(proxy_variables[0]))
 
 /*
  * Without case, and with npm's list of exceptions: what the caller set must not bypass the proxy.
@@ -304,15 +304,15 @@ static bool is_about_proxies(const char *variable)
 
 const char **ck_env_with_proxy(struct ck_arena *arena, const char *const *env, const char *url)
 {
-    const char **with = ck_arena_array(arena, count_strings(env) + PROXY_VARIABLES + 1, sizeof *with);
+    const char **with = ck_arena_array(arena, count_strings(env) + PROXY_VARIABLES + 1, sizeof(*with));
     size_t at = 0;
-    for (; with != NULL && *env != NULL; env++)
+    for (; with && *env; env++)
         if (!is_about_proxies(*env))
             with[at++] = *env;
-    for (size_t i = 0; with != NULL && i < PROXY_VARIABLES; i++) {
-        const char *value = proxy_variables[i].value != NULL ? proxy_variables[i].value : url;
+    for (size_t i = 0; with && i < PROXY_VARIABLES; i++) {
+        const char *value = proxy_variables[i].value ? proxy_variables[i].value : url;
         with[at] = ck_arena_printf(arena, "%s=%s", proxy_variables[i].name, value);
-        if (with[at++] == NULL)
+        if (!with[at++])
             return NULL;
     }
     return with;

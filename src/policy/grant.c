@@ -6,7 +6,7 @@
 
 static struct ck_grant_tool member(const struct ck_tool *tool, const struct ck_subcommand *subcommand)
 {
-    bool own = subcommand != NULL && subcommand->has_execs;
+    bool own = subcommand && subcommand->has_execs;
     return (struct ck_grant_tool){
         .tool = tool,
         .execs = own ? &subcommand->execs : &tool->execs,
@@ -18,16 +18,16 @@ static void add(struct ck_grant *grant, const struct ck_tool *tool, const struct
 {
     struct ck_grant_tool *added = &grant->tools[grant->count++];
     *added = member(tool, subcommand);
-    if (added->bound && grant->bound == NULL)
+    if (added->bound && !grant->bound)
         grant->bound = tool;
-    if (grant->count > 1 && tool->sha256 != NULL && grant->pinned == NULL)
+    if (grant->count > 1 && tool->sha256 && !grant->pinned)
         grant->pinned = tool;
     /*
      * The entry of the outermost tool decides for those that it runs; an inner one can only narrow.
      */
     if (grant->count == 1 || ck_policy_workspace_narrows(grant->workspace, tool->workspace))
         grant->workspace = tool->workspace;
-    if (tool->workspace == CK_WORKSPACE_OVERLAY && grant->overlay == NULL)
+    if (tool->workspace == CK_WORKSPACE_OVERLAY && !grant->overlay)
         grant->overlay = tool;
 }
 
@@ -39,7 +39,7 @@ void ck_grant_of(const struct ck_verdict *verdict, struct ck_grant *ret_grant)
     for (size_t i = 0; i < parsed->nested_count; i++)
         add(ret_grant, parsed->nested[i].tool, parsed->nested[i].subcommand);
     ret_grant->tracing = ret_grant->count > 1;
-    ret_grant->sealed = ret_grant->count == 1 && ret_grant->bound != NULL && ret_grant->tools[0].execs->count == 0;
+    ret_grant->sealed = ret_grant->count == 1 && ret_grant->bound && ret_grant->tools[0].execs->count == 0;
 }
 
 enum ck_grant_refusal ck_grant_refusal(const struct ck_grant *grant, enum ck_grant_place place, bool landlock)
@@ -47,15 +47,15 @@ enum ck_grant_refusal ck_grant_refusal(const struct ck_grant *grant, enum ck_gra
     bool is_native =
         /* proven with Landlock, so it is there */
         place == CK_GRANT_NATIVE || place == CK_GRANT_NATIVE_NO_USERNS;
-    if (grant->pinned != NULL)
+    if (grant->pinned)
         return CK_GRANT_NEEDS_PATH;
-    if (grant->overlay != NULL && place != CK_GRANT_NATIVE)
+    if (grant->overlay && place != CK_GRANT_NATIVE)
         return CK_GRANT_NEEDS_NATIVE;
-    return grant->bound != NULL && !is_native && !landlock ? CK_GRANT_NEEDS_LANDLOCK : CK_GRANT_HELD;
+    return grant->bound && !is_native && !landlock ? CK_GRANT_NEEDS_LANDLOCK : CK_GRANT_HELD;
 }
 
 const struct ck_tool *ck_grant_bwrap(const struct ck_policy *policy)
 {
     const struct ck_tool *entry = ck_policy_find(policy, "bwrap");
-    return entry != NULL && entry->route == CK_ROUTE_JAIL && ck_policy_tool_is_here(entry) ? entry : NULL;
+    return entry && entry->route == CK_ROUTE_JAIL && ck_policy_tool_is_here(entry) ? entry : NULL;
 }

@@ -40,10 +40,10 @@ __attribute__((format(printf, 4, 5))) static bool refuse(const struct judge *jud
     char message[CHOKE_MESSAGE_MAX];
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(message, sizeof message, format, args);
+    (void)vsnprintf(message, sizeof(message), format, args);
     va_end(args);
     verdict->outcome = outcome;
-    (void)snprintf(verdict->rule, sizeof verdict->rule, "%s", rule);
+    (void)snprintf(verdict->rule, sizeof(verdict->rule), "%s", rule);
     (void)ck_error_set(&verdict->error, outcome, 0, "%s", message);
     return false;
 }
@@ -63,7 +63,7 @@ static bool append(char *buffer, size_t size, const char *word)
     static const char cut[] = ", ...";
     size_t at = strlen(buffer);
     const char *comma = at == 0 ? "" : ", ";
-    bool fits = at + strlen(comma) + strlen(word) + sizeof cut <= size;
+    bool fits = at + strlen(comma) + strlen(word) + sizeof(cut) <= size;
     (void)snprintf(buffer + at, size - at, "%s%s", fits ? comma : cut, fits ? word : "");
     return fits;
 }
@@ -92,7 +92,7 @@ static const char *list_granted(const struct ck_list *granted, char *buffer, siz
 static bool check_argv(const struct judge *judge)
 {
     const char *const *argv = judge->request->argv;
-    if (argv == NULL || argv[0] == NULL)
+    if (!argv || !argv[0])
         return refuse(judge, CHOKE_INVALID, "request.argv", "argv is empty; its first element must name a tool");
     if (argv[0][0] == '\0')
         return refuse(judge, CHOKE_INVALID, "request.argv", "the tool's name is empty; argv[0] must name a tool");
@@ -102,7 +102,7 @@ static bool check_argv(const struct judge *judge)
 
 static bool check_directory(const struct judge *judge, const char *path, const char *rule, const char *name)
 {
-    if (path == NULL || path[0] == '\0')
+    if (!path || path[0] == '\0')
         return refuse(judge, CHOKE_INVALID, rule, "%s is missing; it must name a directory", name);
     if (strnlen(path, PATH_MAX) >= PATH_MAX)
         return refuse(judge, CHOKE_INVALID, rule, "%s has more than %d bytes", name, PATH_MAX - 1);
@@ -131,13 +131,13 @@ static bool refuse_path(const struct judge *judge, const char *name)
 {
     const char *base = strrchr(name, '/') + 1;
     const struct ck_tool *meant = ck_policy_find(judge->policy, base);
-    if (meant != NULL && ck_policy_tool_is_callable(meant))
+    if (meant && ck_policy_tool_is_callable(meant))
         return refuse(judge, CHOKE_DISALLOWED, "tools", "'%s' is a path; name the tool '%s', not a path",
                       CK_SECRET_QUOTE(name), meant->name);
     char list[LIST_BYTES];
     return refuse(judge, CHOKE_DISALLOWED, "tools",
                   "'%s' is a path, and a tool is called by its name; allowed tools are: %s", CK_SECRET_QUOTE(name),
-                  list_callable(judge->policy, list, sizeof list));
+                  list_callable(judge->policy, list, sizeof(list)));
 }
 
 static bool check_tool(const struct judge *judge)
@@ -145,15 +145,15 @@ static bool check_tool(const struct judge *judge)
     const struct ck_tool *tool = judge->verdict->tool;
     const char *name = judge->request->argv[0];
     char list[LIST_BYTES];
-    if (strchr(name, '/') != NULL)
+    if (strchr(name, '/'))
         return refuse_path(judge, name);
-    if (tool == NULL)
+    if (!tool)
         return refuse(judge, CHOKE_DISALLOWED, "tools", "'%s' is not in the policy; allowed tools are: %s",
-                      CK_SECRET_QUOTE(name), list_callable(judge->policy, list, sizeof list));
+                      CK_SECRET_QUOTE(name), list_callable(judge->policy, list, sizeof(list)));
     if (tool->route == CK_ROUTE_JAIL)
         return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, ".route"),
                       "'%s' has route 'jail': only the jail made with it may call it; allowed tools are: %s",
-                      tool->name, list_callable(judge->policy, list, sizeof list));
+                      tool->name, list_callable(judge->policy, list, sizeof(list)));
     if (!ck_policy_tool_is_here(tool))
         return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, ".platforms"), "'%s' is allowed on %s only; this is %s",
                       tool->name, ck_policy_platform_name((enum ck_platform)tool->platforms),
@@ -167,20 +167,20 @@ bool ck_judge_is_probe(const char *name)
 {
     size_t length = strnlen(name, PROBE_MAX_BYTES + 1);
     return length >= 1 && length <= PROBE_MAX_BYTES && name[0] >= 'a' && name[0] <= 'z' &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length && ck_secret_kind(name) == NULL;
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length && !ck_secret_kind(name);
 }
 
 static bool check_probe(const struct judge *judge)
 {
     const char *probe = judge->request->probe;
     const char *const *env = judge->request->env;
-    if (probe == NULL)
+    if (!probe)
         return true;
     if (!ck_judge_is_probe(probe))
         return refuse(judge, CHOKE_INVALID, "request.probe",
                       "'%s' is not a valid probe name; it has 1 to %d of a-z, 0-9 and '_', and begins with a letter",
                       CK_SECRET_QUOTE(probe), PROBE_MAX_BYTES);
-    if (env != NULL && env[0] != NULL)
+    if (env && env[0])
         return refuse(judge, CHOKE_INVALID, "request.env",
                       "a run of a probe takes no extra environment; remove env or probe");
     return true;
@@ -194,7 +194,7 @@ static bool check_stdin(const struct judge *judge)
     case CHOKE_STDIN_NULL:
         return true;
     case CHOKE_STDIN_BYTES:
-        if (request->stdin_bytes == NULL && request->stdin_length > 0)
+        if (!request->stdin_bytes && request->stdin_length > 0)
             return refuse(judge, CHOKE_INVALID, rule, "stdin_bytes is missing, but stdin_length is %zu",
                           request->stdin_length);
         return true;
@@ -250,7 +250,7 @@ static bool grant_time(const struct judge *judge)
     uint64_t limit_ms = (uint64_t)tool->limits.timeout_s * 1000;
     uint64_t timeout_ms = judge->request->timeout_ms;
     char rule[CK_RULE_MAX];
-    (void)snprintf(rule, sizeof rule, "tools.%s.limits.timeout_s", tool->name);
+    (void)snprintf(rule, sizeof(rule), "tools.%s.limits.timeout_s", tool->name);
     if (timeout_ms == CHOKE_TIMEOUT_FROM_POLICY)
         timeout_ms = limit_ms != 0 ? limit_ms : (uint64_t)CK_DEFAULT_TIMEOUT_S * 1000;
     else if (limit_ms != 0 && timeout_ms > limit_ms)
@@ -293,13 +293,13 @@ static bool choose_jail(const struct judge *judge)
 {
     const struct choke_request *request = judge->request;
     bool required = request->require_jail || request->sandbox;
-    bool egress = request->egress != NULL && request->egress[0] != NULL;
+    bool egress = request->egress && request->egress[0];
     bool wanted = is_external(judge->verdict) || required || egress;
     struct ck_grant grant;
     ck_grant_of(judge->verdict, &grant);
     switch (request->jail) {
     case CHOKE_JAIL_DEFAULT:
-        judge->verdict->jail = grant.overlay != NULL ? CHOKE_JAIL_NATIVE : wanted ? CHOKE_JAIL_AUTO : CHOKE_JAIL_NONE;
+        judge->verdict->jail = grant.overlay ? CHOKE_JAIL_NATIVE : wanted ? CHOKE_JAIL_AUTO : CHOKE_JAIL_NONE;
         return true;
     case CHOKE_JAIL_NONE:
         if (required)
@@ -350,13 +350,13 @@ static bool check_destination(const struct judge *judge, const char *text, struc
     if (ck_destination_parse(text, ret_destination, &reason) < 0)
         return refuse(judge, CHOKE_INVALID, "request.egress", "egress entry '%s' %s", CK_SECRET_QUOTE(text), reason);
     const struct ck_tool *tool = find_without_egress(judge->verdict, ret_destination);
-    if (tool == NULL)
+    if (!tool)
         return true;
     char rule[CK_RULE_MAX];
     char list[LIST_BYTES];
     return refuse(judge, CHOKE_DISALLOWED, tool_rule(rule, tool, ".egress"),
                   "'%s' is not a destination that the policy grants '%s'; the entry grants: %s", CK_SECRET_QUOTE(text),
-                  tool->name, list_granted(&tool->egress, list, sizeof list));
+                  tool->name, list_granted(&tool->egress, list, sizeof(list)));
 }
 
 /*
@@ -367,13 +367,13 @@ static bool check_egress(const struct judge *judge)
 {
     const char *const *egress = judge->request->egress;
     size_t count = 0;
-    while (egress != NULL && egress[count] != NULL)
+    while (egress && egress[count])
         if (++count > EGRESS_MAX_COUNT)
             return refuse(judge, CHOKE_INVALID, "request.egress", "more than %d egress entries", EGRESS_MAX_COUNT);
     if (count == 0)
         return true;
-    struct ck_destination *wanted = ck_arena_array(judge->arena, count, sizeof *wanted);
-    if (wanted == NULL) {
+    struct ck_destination *wanted = ck_arena_array(judge->arena, count, sizeof(*wanted));
+    if (!wanted) {
         judge->verdict->no_memory = true;
         return false;
     }
@@ -390,7 +390,7 @@ static bool check_egress(const struct judge *judge)
 /* Adds the strings to *total as execve counts them. */
 static bool measure(const struct judge *judge, const char *const *strings, const char *rule, size_t *total)
 {
-    for (size_t i = 0; strings != NULL && strings[i] != NULL; i++) {
+    for (size_t i = 0; strings && strings[i]; i++) {
         if (i == CK_ARG_COUNT_MAX)
             return refuse(judge, CHOKE_INVALID, rule, "more than %zu strings", CK_ARG_COUNT_MAX);
         size_t length = strnlen(strings[i], CK_ARG_STRING_MAX + 1);
@@ -419,10 +419,10 @@ static bool refuse_variable(const struct judge *judge, const char *extra, size_t
     const struct ck_tool *tool = judge->verdict->tool;
     char name[CK_QUOTE_MAX];
     char list[LIST_BYTES];
-    (void)snprintf(name, sizeof name, "%.*s", (int)length, extra);
+    (void)snprintf(name, sizeof(name), "%.*s", (int)length, extra);
     return refuse(judge, CHOKE_ENV_FORBIDDEN, TOOL_RULE(judge, ".env"),
                   "variable '%s' is not granted to '%s'; the entry grants: %s", CK_SECRET_QUOTE(name), tool->name,
-                  list_granted(&tool->env, list, sizeof list));
+                  list_granted(&tool->env, list, sizeof(list)));
 }
 
 /* *seen has one bit for each name of the entry's list. */
@@ -444,7 +444,7 @@ static bool check_variable(const struct judge *judge, size_t position, uint64_t 
         return refuse(judge, CHOKE_INVALID, "request.env", "variable '%s' is given twice", tool->env.items[index]);
     *seen |= UINT64_C(1) << index;
     const char *kind = tool->allow_credentials ? NULL : ck_secret_kind(extra);
-    if (kind != NULL)
+    if (kind)
         return refuse(judge, CHOKE_ENV_FORBIDDEN, "credentials",
                       "variable '%s' looks like %s; '%s' may get one only if its entry has 'credentials: allow'",
                       tool->env.items[index], kind, tool->name);
@@ -459,13 +459,13 @@ static bool check_sandbox(const struct judge *judge)
 {
     struct ck_verdict *verdict = judge->verdict;
     const struct ck_sandbox *sandbox;
-    int result = ck_sandbox_make(judge->arena, NULL, judge->request->env, &sandbox, &verdict->error);
-    if (result == 0)
+    int r = ck_sandbox_make(judge->arena, NULL, judge->request->env, &sandbox, &verdict->error);
+    if (r == 0)
         return true;
-    verdict->no_memory = result == -ENOMEM;
+    verdict->no_memory = r == -ENOMEM;
     verdict->outcome = verdict->error.outcome;
     verdict->error.errnum = 0;
-    (void)snprintf(verdict->rule, sizeof verdict->rule, "%s", result == -EPERM ? "sandbox" : "request.env");
+    (void)snprintf(verdict->rule, sizeof(verdict->rule), "%s", r == -EPERM ? "sandbox" : "request.env");
     return false;
 }
 
@@ -475,7 +475,7 @@ static bool check_env(const struct judge *judge)
     uint64_t seen = 0;
     if (judge->request->sandbox)
         return check_sandbox(judge);
-    for (size_t i = 0; env != NULL && env[i] != NULL; i++)
+    for (size_t i = 0; env && env[i]; i++)
         if (!check_variable(judge, i, &seen))
             return false;
     return true;
@@ -485,9 +485,9 @@ static bool check_credentials(const struct judge *judge)
 {
     const struct ck_tool *tool = judge->verdict->tool;
     const char *const *argv = judge->request->argv;
-    for (size_t i = 1; !tool->allow_credentials && argv[i] != NULL; i++) {
+    for (size_t i = 1; !tool->allow_credentials && argv[i]; i++) {
         const char *kind = ck_secret_kind_at(argv, i);
-        if (kind != NULL)
+        if (kind)
             return refuse(
                 judge, CHOKE_DISALLOWED, "credentials",
                 "argument %zu looks like %s; arguments are visible to every process: pass it by standard input, "
@@ -506,7 +506,7 @@ int ck_judge(const struct ck_policy *policy, const struct choke_request *request
     };
     *ret_verdict = (struct ck_verdict){0};
     struct judge judge = {policy, request, arena, ret_verdict};
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
         if (!steps[i](&judge))
             return ret_verdict->no_memory ? -ENOMEM : 0;
     (void)tool_rule(ret_verdict->rule, ret_verdict->tool, "");

@@ -40,21 +40,21 @@ static const cyaml_config_t cyaml_config = {
 /* Copies *text, if it is not NULL, and points it at the copy. */
 static bool copy_text(struct ck_arena *arena, const char **text)
 {
-    if (*text != NULL)
+    if (*text)
         *text = ck_arena_strdup(arena, *text);
-    return *text != NULL;
+    return !!*text;
 }
 
 static bool copy_optional(struct ck_arena *arena, const char **text)
 {
-    return *text == NULL || copy_text(arena, text);
+    return !*text || copy_text(arena, text);
 }
 
 static bool copy_list(struct ck_arena *arena, struct ck_list *list)
 {
     const char *const *from = list->items;
-    list->items = ck_arena_array(arena, (size_t)list->count + 1, sizeof *list->items);
-    bool good = list->items != NULL;
+    list->items = ck_arena_array(arena, (size_t)list->count + 1, sizeof(*list->items));
+    bool good = !!list->items;
     for (uint32_t i = 0; good && i < list->count; i++) {
         list->items[i] = from[i];
         good = copy_text(arena, &list->items[i]);
@@ -65,8 +65,8 @@ static bool copy_list(struct ck_arena *arena, struct ck_list *list)
 static bool copy_variables(struct ck_arena *arena, struct ck_tool *tool)
 {
     const struct ck_variable *from = tool->set_env;
-    tool->set_env = ck_arena_array(arena, tool->set_env_count, sizeof *from);
-    bool good = tool->set_env != NULL;
+    tool->set_env = ck_arena_array(arena, tool->set_env_count, sizeof(*from));
+    bool good = !!tool->set_env;
     for (uint32_t i = 0; good && i < tool->set_env_count; i++) {
         tool->set_env[i] = from[i];
         good = copy_text(arena, &tool->set_env[i].name) && copy_text(arena, &tool->set_env[i].value);
@@ -76,7 +76,7 @@ static bool copy_variables(struct ck_arena *arena, struct ck_tool *tool)
 
 static bool copy_rules(struct ck_arena *arena, struct ck_rules *rules, const struct ck_yaml_node *node)
 {
-    rules->has_first = ck_yaml_node_value(node, "first") != NULL;
+    rules->has_first = !!ck_yaml_node_value(node, "first");
     return copy_list(arena, &rules->options) && copy_list(arena, &rules->inject) && copy_list(arena, &rules->require) &&
            copy_list(arena, &rules->deny) && copy_list(arena, &rules->first_unless);
 }
@@ -84,8 +84,8 @@ static bool copy_rules(struct ck_arena *arena, struct ck_rules *rules, const str
 static bool copy_sets(struct ck_arena *arena, struct ck_args *args)
 {
     const struct ck_option_set *from = args->sets;
-    args->sets = ck_arena_array(arena, args->sets_count, sizeof *from);
-    bool good = args->sets != NULL;
+    args->sets = ck_arena_array(arena, args->sets_count, sizeof(*from));
+    bool good = !!args->sets;
     for (uint32_t i = 0; good && i < args->sets_count; i++) {
         args->sets[i] = from[i];
         good = copy_text(arena, &args->sets[i].name) && copy_list(arena, &args->sets[i].options);
@@ -96,15 +96,15 @@ static bool copy_sets(struct ck_arena *arena, struct ck_args *args)
 static bool copy_subcommands(struct ck_arena *arena, struct ck_args *args, const struct ck_yaml_node *list)
 {
     const struct ck_subcommand *from = args->subcommands;
-    if (list == NULL)
+    if (!list)
         return true;
-    args->subcommands = ck_arena_array(arena, args->subcommands_count, sizeof *from);
-    bool good = args->subcommands != NULL;
+    args->subcommands = ck_arena_array(arena, args->subcommands_count, sizeof(*from));
+    bool good = !!args->subcommands;
     const struct ck_yaml_node *node = list + 1;
     for (uint32_t i = 0; good && i < args->subcommands_count; i++, node += node->span) {
         args->subcommands[i] = from[i];
         args->subcommands[i].line = node->line;
-        args->subcommands[i].has_execs = ck_yaml_node_value(node, "execs") != NULL;
+        args->subcommands[i].has_execs = !!ck_yaml_node_value(node, "execs");
         good = copy_text(arena, &args->subcommands[i].name) && copy_rules(arena, &args->subcommands[i].rules, node) &&
                copy_list(arena, &args->subcommands[i].execs);
     }
@@ -114,8 +114,8 @@ static bool copy_subcommands(struct ck_arena *arena, struct ck_args *args, const
 /* From the tree, because libcyaml cannot fill a list of lists. */
 static bool copy_vector(struct ck_arena *arena, struct ck_list *vector, const struct ck_yaml_node *list)
 {
-    vector->items = ck_arena_array(arena, (size_t)list->count + 1, sizeof *vector->items);
-    bool good = vector->items != NULL;
+    vector->items = ck_arena_array(arena, (size_t)list->count + 1, sizeof(*vector->items));
+    bool good = !!vector->items;
     const struct ck_yaml_node *word = list + 1;
     for (uint32_t i = 0; good && i < list->count; i++, word += word->span) {
         vector->items[i] = word->text;
@@ -127,10 +127,10 @@ static bool copy_vector(struct ck_arena *arena, struct ck_list *vector, const st
 
 static bool copy_exact(struct ck_arena *arena, struct ck_args *args, const struct ck_yaml_node *list)
 {
-    if (list == NULL)
+    if (!list)
         return true;
-    args->exact = ck_arena_array(arena, list->count, sizeof *args->exact);
-    bool good = args->exact != NULL;
+    args->exact = ck_arena_array(arena, list->count, sizeof(*args->exact));
+    bool good = !!args->exact;
     const struct ck_yaml_node *entry = list + 1;
     for (uint32_t i = 0; good && i < list->count; i++, entry += entry->span) {
         good = copy_vector(arena, &args->exact[i], entry);
@@ -141,11 +141,11 @@ static bool copy_exact(struct ck_arena *arena, struct ck_args *args, const struc
 
 static bool copy_args(struct ck_arena *arena, struct ck_tool *tool, const struct ck_yaml_node *tool_node)
 {
-    if (tool->args == NULL)
+    if (!tool->args)
         return true;
     const struct ck_yaml_node *node = ck_yaml_node_value(tool_node, "args");
-    struct ck_args *args = ck_arena_array(arena, 1, sizeof *args);
-    if (args == NULL)
+    struct ck_args *args = ck_arena_array(arena, 1, sizeof(*args));
+    if (!args)
         return false;
     *args = *tool->args;
     args->line = node->line;
@@ -160,7 +160,7 @@ static bool copy_args(struct ck_arena *arena, struct ck_tool *tool, const struct
  */
 static bool copy_tool(struct ck_arena *arena, struct ck_tool *tool, const struct ck_yaml_node *node)
 {
-    tool->has_execs = ck_yaml_node_value(node, "execs") != NULL;
+    tool->has_execs = !!ck_yaml_node_value(node, "execs");
     return copy_text(arena, &tool->name) && copy_text(arena, &tool->why) && copy_text(arena, &tool->adr) &&
            copy_optional(arena, &tool->install.apt) && copy_optional(arena, &tool->install.brew) &&
            copy_optional(arena, &tool->install.npm) && copy_optional(arena, &tool->install.url) &&
@@ -173,8 +173,8 @@ static bool copy_tools(struct ck_policy *policy, const struct ck_policy *filled,
 {
     const struct ck_yaml_node *node = ck_yaml_node_value(&tree->nodes[0], "tools") + 1;
     policy->tools_count = filled->tools_count;
-    policy->tools = ck_arena_array(&policy->arena, filled->tools_count, sizeof *policy->tools);
-    bool good = policy->tools != NULL;
+    policy->tools = ck_arena_array(&policy->arena, filled->tools_count, sizeof(*policy->tools));
+    bool good = !!policy->tools;
     for (uint32_t i = 0; good && i < filled->tools_count; i++, node += node->span) {
         policy->tools[i] = filled->tools[i];
         policy->tools[i].line = node->line;
@@ -194,12 +194,12 @@ static int compare_tools(const void *left, const void *right)
 
 static bool index_tools(struct ck_policy *policy)
 {
-    policy->by_name = ck_arena_array(&policy->arena, policy->tools_count, sizeof *policy->by_name);
-    if (policy->by_name == NULL)
+    policy->by_name = ck_arena_array(&policy->arena, policy->tools_count, sizeof(*policy->by_name));
+    if (!policy->by_name)
         return false;
     for (uint32_t i = 0; i < policy->tools_count; i++)
         policy->by_name[i] = &policy->tools[i];
-    qsort(policy->by_name, policy->tools_count, sizeof *policy->by_name, compare_tools);
+    qsort(policy->by_name, policy->tools_count, sizeof(*policy->by_name), compare_tools);
     return true;
 }
 
@@ -223,7 +223,7 @@ static int fill(struct ck_policy *policy, const struct ck_yaml_tree *tree, const
     /* The survey has parsed this same text. So a parser error here can only mean out of memory. */
     if (code == CYAML_ERR_OOM || code == CYAML_ERR_LIBYAML_PARSER || code == CYAML_ERR_LIBYAML_PARSER_INIT)
         return ck_error_oom(error);
-    if (code != CYAML_OK || filled == NULL)
+    if (code != CYAML_OK || !filled)
         return ck_error_at(error, 1, 1, "policy '%s': cannot be loaded: %s", CK_QUOTE(tree->file),
                            cyaml_strerror(code));
     bool copied = copy_policy(policy, filled, tree);
@@ -252,8 +252,8 @@ int ck_policy_parse(const char *file, const void *text, size_t length, struct ck
     int r = ck_yaml_tree_parse(&tree, file, text, length, error);
     if (r < 0)
         return r;
-    struct ck_policy *policy = calloc(1, sizeof *policy);
-    if (policy == NULL)
+    struct ck_policy *policy = calloc(1, sizeof(*policy));
+    if (!policy)
         return ck_error_oom(error);
     policy->arena.max_bytes = ARENA_MAX_BYTES;
     r = load(policy, &tree, text, length, error);
@@ -267,7 +267,7 @@ int ck_policy_parse(const char *file, const void *text, size_t length, struct ck
 
 void ck_policy_free(struct ck_policy *policy)
 {
-    if (policy == NULL)
+    if (!policy)
         return;
     ck_arena_done(&policy->arena);
     free(policy);

@@ -32,7 +32,7 @@ const struct ck_limit_key ck_limit_keys[CK_LIMIT_KEYS] = {
 uint32_t ck_policy_limit(const struct ck_limits *limits, const struct ck_limit_key *key)
 {
     uint32_t value;
-    memcpy(&value, (const char *)limits + key->offset, sizeof value);
+    memcpy(&value, (const char *)limits + key->offset, sizeof(value));
     return value;
 }
 
@@ -42,7 +42,7 @@ void ck_policy_limits_least(struct ck_limits *least, const struct ck_limits *oth
         uint32_t was = ck_policy_limit(least, &ck_limit_keys[i]);
         uint32_t is = ck_policy_limit(other, &ck_limit_keys[i]);
         if (is != 0 && (was == 0 || is < was))
-            memcpy((char *)least + ck_limit_keys[i].offset, &is, sizeof is);
+            memcpy((char *)least + ck_limit_keys[i].offset, &is, sizeof(is));
     }
 }
 
@@ -119,15 +119,15 @@ bool ck_policy_tool_is_callable(const struct ck_tool *tool)
 char *ck_policy_tool_install_command(struct ck_arena *arena, const struct ck_tool *tool)
 {
     const struct ck_install *install = &tool->install;
-    if (CK_PLATFORM_HERE == CK_PLATFORM_LINUX && install->apt != NULL)
+    if (CK_PLATFORM_HERE == CK_PLATFORM_LINUX && install->apt)
         return ck_arena_printf(arena, "apt-get install %s", install->apt);
-    if (CK_PLATFORM_HERE == CK_PLATFORM_MACOS && install->brew != NULL)
+    if (CK_PLATFORM_HERE == CK_PLATFORM_MACOS && install->brew)
         return ck_arena_printf(arena, "brew install %s", install->brew);
-    if (install->npm != NULL)
+    if (install->npm)
         return ck_arena_printf(arena, "npm install -g %s", install->npm);
-    if (install->url != NULL)
+    if (install->url)
         return ck_arena_printf(arena, "see %s", install->url);
-    if (install->brew != NULL)
+    if (install->brew)
         return ck_arena_printf(arena, "brew install %s", install->brew);
     return NULL;
 }

@@ -19,7 +19,7 @@ static const char *const type_names[] = {
 
 const char *ck_notation_type_name(enum ck_type type)
 {
-    return (size_t)type < sizeof type_names / sizeof type_names[0] ? type_names[type] : NULL;
+    return (size_t)type < sizeof(type_names) / sizeof(type_names[0]) ? type_names[type] : NULL;
 }
 
 static int fail(const char **ret_why, const char *why)
@@ -33,14 +33,14 @@ static size_t name_length(const char *text)
 {
     size_t dashes = strspn(text, "-");
     size_t length = strspn(text + dashes, ALNUM "._-");
-    bool good = (dashes == 1 || dashes == 2) && length >= 1 && strchr(ALNUM, text[dashes]) != NULL;
+    bool good = (dashes == 1 || dashes == 2) && length >= 1 && strchr(ALNUM, text[dashes]);
     return good ? dashes + length : 0;
 }
 
 /* "<name>"; false if there is no such type. */
 static bool parse_type(const char *text, size_t length, enum ck_type *ret_type)
 {
-    for (size_t i = CK_TYPE_ANY; i < sizeof type_names / sizeof type_names[0]; i++) {
+    for (size_t i = CK_TYPE_ANY; i < sizeof(type_names) / sizeof(type_names[0]); i++) {
         size_t expected = strlen(type_names[i]);
         if (length == expected + 2 && text[0] == '<' && text[length - 1] == '>' &&
             memcmp(text + 1, type_names[i], expected) == 0) {
@@ -56,18 +56,18 @@ static int parse_pattern(struct ck_arena *arena, const char *text, size_t length
                          const char **ret_why)
 {
     const char *open = memchr(text, '<', length);
-    size_t literal = open != NULL ? (size_t)(open - text) : length;
+    size_t literal = open ? (size_t)(open - text) : length;
     if (length == 0)
         return fail(ret_why, "an alternative is empty");
-    if (memchr(text, '>', literal) != NULL || memchr(text, '[', literal) != NULL || memchr(text, ']', literal) != NULL)
+    if (memchr(text, '>', literal) || memchr(text, '[', literal) || memchr(text, ']', literal))
         return fail(ret_why, "'>', '[' or ']' is not allowed where a word is expected");
     *ret_pattern = (struct ck_pattern){.type = CK_TYPE_NONE};
-    if (open != NULL && !parse_type(open, length - literal, &ret_pattern->type))
+    if (open && !parse_type(open, length - literal, &ret_pattern->type))
         return fail(ret_why,
                     "the text in '<>' is not a type; the types are any, inside, existing, mount, number, name, "
                     "and nothing may follow");
     ret_pattern->text = ck_arena_memdup(arena, text, literal);
-    return ret_pattern->text == NULL ? -ENOMEM : 0;
+    return !ret_pattern->text ? -ENOMEM : 0;
 }
 
 static size_t count_parts(const char *text, size_t length, char separator)
@@ -83,13 +83,13 @@ static int parse_patterns(struct ck_arena *arena, const char *text, size_t lengt
                           struct ck_arg_option *option, const char **ret_why)
 {
     size_t count = count_parts(text, length, separator);
-    option->patterns = ck_arena_array(arena, count, sizeof *option->patterns);
-    if (option->patterns == NULL)
+    option->patterns = ck_arena_array(arena, count, sizeof(*option->patterns));
+    if (!option->patterns)
         return -ENOMEM;
     int r = 0;
     for (const char *at = text, *end = text + length; r == 0 && option->patterns_count < count;) {
         const char *stop = memchr(at, separator, (size_t)(end - at));
-        size_t part = stop != NULL ? (size_t)(stop - at) : (size_t)(end - at);
+        size_t part = stop ? (size_t)(stop - at) : (size_t)(end - at);
         r = parse_pattern(arena, at, part, &option->patterns[option->patterns_count++], ret_why);
         at += part + 1;
     }
@@ -130,7 +130,7 @@ static int parse_value(struct ck_arena *arena, const char *rest, struct ck_arg_o
     size_t values_length = length - (optional ? 3 : 1);
     /* "--x=" and "--x[=]" are short for any value. */
     if (values_length == 0)
-        return parse_patterns(arena, any, sizeof any - 1, '|', option, ret_why);
+        return parse_patterns(arena, any, sizeof(any) - 1, '|', option, ret_why);
     return parse_patterns(arena, values, values_length, '|', option, ret_why);
 }
 
@@ -144,7 +144,7 @@ int ck_notation_parse(struct ck_arena *arena, const char *text, struct ck_arg_op
     option.text = ck_arena_strdup(arena, text);
     option.name = ck_arena_memdup(arena, text, length);
     option.name_length = (uint32_t)length;
-    if (option.text == NULL || option.name == NULL)
+    if (!option.text || !option.name)
         return -ENOMEM;
     int r = 0;
     if (number)

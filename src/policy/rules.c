@@ -115,7 +115,7 @@ static const struct ck_option_set *find_set(const struct ck_args *args, const ch
 static int add_set(struct compiler *compiler, struct ck_rules *rules, const char *name, const struct ck_yaml_node *node)
 {
     const struct ck_option_set *set = find_set(compiler->args, name);
-    if (set == NULL)
+    if (!set)
         return REFUSE(compiler, node, "'@%s' in %s is not a set; define it in 'sets' in 'args'", CK_QUOTE(name),
                       compiler->where);
     const struct ck_yaml_node *sets = ck_yaml_node_value(compiler->args_node, "sets");
@@ -136,7 +136,7 @@ static long count_rows(const struct ck_args *args, const struct ck_list *options
     size_t count = 0;
     for (uint32_t i = 0; i < options->count; i++) {
         const struct ck_option_set *set = options->items[i][0] == '@' ? find_set(args, options->items[i] + 1) : NULL;
-        count += set != NULL ? set->options.count : 1;
+        count += set ? set->options.count : 1;
     }
     return count <= TABLE_MAX ? (long)count : -1;
 }
@@ -157,8 +157,8 @@ static int build_table(struct compiler *compiler, struct ck_rules *rules, const 
     long rows = count_rows(compiler->args, &rules->options);
     if (rows < 0)
         return REFUSE(compiler, list, "more than %d options in %s", TABLE_MAX, compiler->where);
-    rules->table = ck_arena_array(&compiler->policy->arena, (size_t)rows, sizeof *rules->table);
-    if (rules->table == NULL)
+    rules->table = ck_arena_array(&compiler->policy->arena, (size_t)rows, sizeof(*rules->table));
+    if (!rules->table)
         return ck_error_oom(compiler->error);
     int r = 0;
     for (uint32_t i = 0; r == 0 && i < rules->options.count; i++) {
@@ -168,7 +168,7 @@ static int build_table(struct compiler *compiler, struct ck_rules *rules, const 
     }
     if (r < 0 || rules->table_count == 0)
         return r;
-    qsort(rules->table, rules->table_count, sizeof *rules->table, compare_options);
+    qsort(rules->table, rules->table_count, sizeof(*rules->table), compare_options);
     return refuse_duplicates(compiler, rules, list);
 }
 
@@ -223,7 +223,7 @@ static int check_require(struct compiler *compiler, const struct ck_rules *rules
         size_t length = strcspn(text, "=");
         const struct ck_arg_option *option = ck_rules_find(rules, text, length);
         const struct ck_yaml_node *entry = ck_yaml_node_entry(list, i);
-        if (option == NULL)
+        if (!option)
             return REFUSE(compiler, entry, "'%s' is required in %s but not listed in its 'options'", CK_QUOTE(text),
                           compiler->where);
         bool value = text[length] == '=';
@@ -243,7 +243,7 @@ static int check_line_breaks(struct compiler *compiler, const struct ck_list *pa
                              const char *key)
 {
     for (uint32_t i = 0; i < parts->count; i++)
-        if (strchr(parts->items[i], '\n') != NULL)
+        if (strchr(parts->items[i], '\n'))
             return REFUSE(compiler, ck_yaml_node_entry(list, i), "an entry of '%s' in %s has a line break", key,
                           compiler->where);
     return 0;
@@ -254,10 +254,10 @@ static int check_first(struct compiler *compiler, const struct ck_rules *rules, 
     const struct ck_yaml_node *list = ck_yaml_node_value(node, "first_unless");
     if (rules->has_first && rules->first == CK_TYPE_NONE)
         return REFUSE(compiler, ck_yaml_node_value(node, "first"), "'first' in %s cannot be 'none'", compiler->where);
-    if (list != NULL && !rules->has_first)
+    if (list && !rules->has_first)
         return REFUSE(compiler, list, "'first_unless' in %s needs 'first'", compiler->where);
     for (uint32_t i = 0; i < rules->first_unless.count; i++)
-        if (ck_rules_find(rules, rules->first_unless.items[i], strlen(rules->first_unless.items[i])) == NULL)
+        if (!ck_rules_find(rules, rules->first_unless.items[i], strlen(rules->first_unless.items[i])))
             return REFUSE(compiler, ck_yaml_node_entry(list, i),
                           "'%s' in 'first_unless' in %s is not one of its options",
                           CK_QUOTE(rules->first_unless.items[i]), compiler->where);
@@ -284,7 +284,7 @@ static bool is_subcommand(const char *name)
     const char *at = name;
     for (int parts = 0; parts < 4; parts++) {
         size_t length = strspn(at, ALNUM "._:-");
-        if (length == 0 || strchr(ALNUM, at[0]) == NULL)
+        if (length == 0 || !strchr(ALNUM, at[0]))
             return false;
         at += length;
         if (*at == '\0')
@@ -312,13 +312,13 @@ static int check_subcommand_name(struct compiler *compiler, uint32_t index, cons
 static int compile_subcommands(struct compiler *compiler, const char *tool_label)
 {
     const struct ck_yaml_node *list = ck_yaml_node_value(compiler->args_node, "subcommands");
-    if (list == NULL)
+    if (!list)
         return 0;
     const struct ck_yaml_node *node = list + 1;
     int r = 0;
     for (uint32_t i = 0; r == 0 && i < compiler->args->subcommands_count; i++, node += node->span) {
         struct ck_subcommand *subcommand = &compiler->args->subcommands[i];
-        (void)snprintf(compiler->where, sizeof compiler->where, "subcommand '%s' in %s",
+        (void)snprintf(compiler->where, sizeof(compiler->where), "subcommand '%s' in %s",
                        ck_quote((char[80]){0}, 80, subcommand->name, strlen(subcommand->name)), tool_label);
         r = check_subcommand_name(compiler, i, node);
         if (r == 0)
@@ -369,7 +369,7 @@ static int check_shape(struct compiler *compiler)
 {
     const struct ck_args *args = compiler->args;
     const struct ck_yaml_node *node = compiler->args_node;
-    bool operands = ck_yaml_node_value(node, "operands") != NULL || args->rules.has_first;
+    bool operands = ck_yaml_node_value(node, "operands") || args->rules.has_first;
     if (args->command && args->subcommands_count > 0)
         return REFUSE(compiler, ck_yaml_node_value(node, "command"),
                       "'command' and 'subcommands' exclude each other in %s", compiler->where);
@@ -383,10 +383,10 @@ static int compile_tool(struct compiler *compiler, struct ck_tool *tool, const s
                         uint32_t index)
 {
     char label[128];
-    (void)ck_schema_tool_label(node, index, label, sizeof label);
+    (void)ck_schema_tool_label(node, index, label, sizeof(label));
     compiler->args = tool->args;
     compiler->args_node = ck_yaml_node_value(node, "args");
-    (void)snprintf(compiler->where, sizeof compiler->where, "%s", label);
+    (void)snprintf(compiler->where, sizeof(compiler->where), "%s", label);
     struct ck_args *args = tool->args;
     int r = check_shape(compiler);
     if (r == 0)
@@ -407,7 +407,7 @@ int ck_rules_compile(struct ck_policy *policy, const struct ck_yaml_tree *tree, 
     const struct ck_yaml_node *node = ck_yaml_node_value(&tree->nodes[0], "tools") + 1;
     int r = 0;
     for (uint32_t i = 0; r == 0 && i < policy->tools_count; i++, node += node->span)
-        if (policy->tools[i].args != NULL)
+        if (policy->tools[i].args)
             r = compile_tool(&compiler, &policy->tools[i], node, i);
     return r;
 }

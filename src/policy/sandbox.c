@@ -44,7 +44,7 @@ struct ck_sandbox {
 /* The word that makes the name a secret, or NULL. */
 static const char *secret_marker(const char *name, size_t length)
 {
-    for (size_t i = 0; i < sizeof secret_markers / sizeof secret_markers[0]; i++) {
+    for (size_t i = 0; i < sizeof(secret_markers) / sizeof(secret_markers[0]); i++) {
         size_t wanted = strlen(secret_markers[i]);
         for (size_t at = 0; at + wanted <= length; at++)
             if (strncasecmp(name + at, secret_markers[i], wanted) == 0)
@@ -63,9 +63,9 @@ static bool matches(const char *pattern, const char *name, size_t length)
 
 enum ck_sandbox_ruling ck_sandbox_rule(const char *const *allowlist, const char *name, size_t length)
 {
-    if (secret_marker(name, length) != NULL)
+    if (secret_marker(name, length))
         return CK_SANDBOX_SECRET;
-    for (; ck_env_name_valid(name, length) && *allowlist != NULL; allowlist++)
+    for (; ck_env_name_valid(name, length) && *allowlist; allowlist++)
         if (matches(*allowlist, name, length))
             return CK_SANDBOX_PASSES;
     return CK_SANDBOX_UNLISTED;
@@ -86,9 +86,9 @@ static bool is_search_path(const char *variable, size_t length)
  */
 static bool has_userinfo(const char *value)
 {
-    for (const char *at = strchr(value, ':'); at != NULL; at = strchr(at + 1, ':')) {
+    for (const char *at = strchr(value, ':'); at; at = strchr(at + 1, ':')) {
         const char *authority = at + 1 + strspn(at + 1, "/\\");
-        if (memchr(authority, '@', strcspn(authority, "/\\?#")) != NULL)
+        if (memchr(authority, '@', strcspn(authority, "/\\?#")))
             return true;
     }
     return false;
@@ -109,9 +109,9 @@ static bool is_about_a_proxy(const char *name, size_t length)
 static const char *secret_value(const char *variable, size_t length)
 {
     const char *value = variable + length + 1;
-    bool user = has_userinfo(value) || (is_about_a_proxy(variable, length) && strchr(value, '@') != NULL);
+    bool user = has_userinfo(value) || (is_about_a_proxy(variable, length) && strchr(value, '@'));
     const char *kind = ck_secret_kind(variable);
-    return kind != NULL ? kind : user ? "an address with a user or a password" : NULL;
+    return kind ? kind : user ? "an address with a user or a password" : NULL;
 }
 
 /* ---- filtering --------------------------------------------------------------------------- */
@@ -136,7 +136,7 @@ static bool has_control_byte(const char *text)
 static int forbid(struct choke_error *error, const char *name, size_t length, const char *why)
 {
     char text[CK_QUOTE_MAX];
-    (void)snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), name);
+    (void)snprintf(text, sizeof(text), "%.*s", (int)(length < sizeof(text) ? length : sizeof(text) - 1), name);
     return ck_error_set(error, CHOKE_ENV_FORBIDDEN, EPERM,
                         "variable '%s' may not enter a sandbox: %s; NODE_ENV, NPM_CONFIG_* and HTTPS_PROXY may",
                         CK_SECRET_QUOTE(text), why);
@@ -148,8 +148,8 @@ static int judge_extra(const struct ck_sandbox *sandbox, const char *extra, size
     const char *marker = secret_marker(extra, length);
     char why[128];
     /* also if it is not a valid name, as npm_config_//host/:_auth */
-    if (extra[length] == '=' && marker != NULL) {
-        (void)snprintf(why, sizeof why, "its name has '%s' in it", marker);
+    if (extra[length] == '=' && marker) {
+        (void)snprintf(why, sizeof(why), "its name has '%s' in it", marker);
         return forbid(error, extra, length, why);
     }
     if (extra[length] != '=' || !ck_env_name_valid(extra, length))
@@ -160,8 +160,8 @@ static int judge_extra(const struct ck_sandbox *sandbox, const char *extra, size
         return forbid(error, extra, length, "it is not on the list");
     if (is_search_path(extra, length))
         return forbid(error, extra, length, "in a sandbox it is the search path of the policy");
-    if (kind != NULL) {
-        (void)snprintf(why, sizeof why, "its value looks like %s", kind);
+    if (kind) {
+        (void)snprintf(why, sizeof(why), "its value looks like %s", kind);
         return forbid(error, extra, length, why);
     }
     return has(sandbox, extra, length)
@@ -175,13 +175,13 @@ static bool host_passes(const struct ck_sandbox *sandbox, const char *variable)
     size_t length = strcspn(variable, "=");
     return variable[length] == '=' && !is_search_path(variable, length) &&
            ck_sandbox_rule(ck_sandbox_allowlist, variable, length) == CK_SANDBOX_PASSES &&
-           !has(sandbox, variable, length) && !has_control_byte(variable) && secret_value(variable, length) == NULL;
+           !has(sandbox, variable, length) && !has_control_byte(variable) && !secret_value(variable, length);
 }
 
 static size_t count_strings(const char *const *strings)
 {
     size_t count = 0;
-    while (strings != NULL && strings[count] != NULL)
+    while (strings && strings[count])
         count++;
     return count;
 }
@@ -189,22 +189,22 @@ static size_t count_strings(const char *const *strings)
 static bool add(struct ck_sandbox *sandbox, struct ck_arena *arena, const char *variable)
 {
     sandbox->variables[sandbox->count] = ck_arena_strdup(arena, variable);
-    return sandbox->variables[sandbox->count++] != NULL;
+    return !!sandbox->variables[sandbox->count++];
 }
 
 int ck_sandbox_make(struct ck_arena *arena, const char *const *host, const char *const *extras,
                     const struct ck_sandbox **ret_sandbox, struct choke_error *error)
 {
     size_t extra_count = count_strings(extras), host_count = count_strings(host);
-    struct ck_sandbox *sandbox = ck_arena_alloc(arena, sizeof *sandbox);
-    if (sandbox != NULL)
-        sandbox->variables = ck_arena_array(arena, extra_count + host_count + 1, sizeof *sandbox->variables);
-    if (sandbox == NULL || sandbox->variables == NULL)
+    struct ck_sandbox *sandbox = ck_arena_alloc(arena, sizeof(*sandbox));
+    if (sandbox)
+        sandbox->variables = ck_arena_array(arena, extra_count + host_count + 1, sizeof(*sandbox->variables));
+    if (!sandbox || !sandbox->variables)
         return ck_error_oom(error);
     for (size_t i = 0; i < extra_count; i++) {
-        int result = judge_extra(sandbox, extras[i], i, error);
-        if (result < 0)
-            return result;
+        int r = judge_extra(sandbox, extras[i], i, error);
+        if (r < 0)
+            return r;
         if (!add(sandbox, arena, extras[i]))
             return ck_error_oom(error);
     }
@@ -222,11 +222,11 @@ int ck_sandbox_environment(struct ck_arena *arena, const struct ck_sandbox *sand
 {
     const struct ck_host_environment fixed = {.home = frame->home};
     const char **env = ck_env_build(arena, frame->policy, frame->tools, &fixed, sandbox->variables);
-    if (env == NULL)
+    if (!env)
         return ck_error_oom(error);
-    for (size_t i = 0; env[i] != NULL; i++) {
+    for (size_t i = 0; env[i]; i++) {
         const char *kind = secret_value(env[i], strcspn(env[i], "="));
-        if (kind != NULL)
+        if (kind)
             return ck_error_set(
                 error, CHOKE_ENV_FORBIDDEN, EPERM,
                 "variable '%.*s' may not enter a sandbox: the policy sets it to a value that looks like %s",

@@ -187,7 +187,7 @@ static const char *kind_name(enum ck_yaml_node_kind kind)
 
 static int refuse_kind(const struct subject *subject, const struct ck_yaml_node *node, const char *wanted)
 {
-    if (subject->key == NULL)
+    if (!subject->key)
         return ck_yaml_tree_error(subject->tree, node, subject->error, "a policy must be %s, not %s", wanted,
                                   kind_name(node->kind));
     return ck_yaml_tree_error(subject->tree, node, subject->error, "'%s'%s must be %s, not %s", subject->key,
@@ -220,7 +220,7 @@ static int check_choice(const struct subject *subject, const cyaml_schema_value_
     char list[LABEL_MAX];
     return ck_yaml_tree_error(subject->tree, node, subject->error, "'%s'%s is '%s'; it must be one of: %s%s",
                               subject->key, subject->where, CK_QUOTE(node->text),
-                              join(list, sizeof list, &choices[0].str, sizeof choices[0], schema->enumeration.count),
+                              join(list, sizeof(list), &choices[0].str, sizeof(choices[0]), schema->enumeration.count),
                               quoted_truth ? " (without quotes)" : "");
 }
 
@@ -263,7 +263,7 @@ static int check_string(const struct subject *subject, const cyaml_schema_value_
 const char *ck_schema_tool_label(const struct ck_yaml_node *tool, uint32_t index, char *buffer, size_t size)
 {
     const struct ck_yaml_node *name = tool->kind == CK_YAML_MAPPING ? ck_yaml_node_value(tool, "name") : NULL;
-    if (name != NULL && name->kind == CK_YAML_SCALAR)
+    if (name && name->kind == CK_YAML_SCALAR)
         (void)snprintf(buffer, size, "tool '%s'", ck_quote((char[80]){0}, 80, name->text, strlen(name->text)));
     else
         (void)snprintf(buffer, size, "tool number %u", index + 1);
@@ -274,7 +274,7 @@ const char *ck_schema_tool_label(const struct ck_yaml_node *tool, uint32_t index
 static const char *subcommand_label(const struct ck_yaml_node *node, uint32_t index, char *buffer, size_t size)
 {
     const struct ck_yaml_node *name = node->kind == CK_YAML_MAPPING ? ck_yaml_node_value(node, "name") : NULL;
-    if (name != NULL && name->kind == CK_YAML_SCALAR)
+    if (name && name->kind == CK_YAML_SCALAR)
         (void)snprintf(buffer, size, "subcommand '%s'", ck_quote((char[80]){0}, 80, name->text, strlen(name->text)));
     else
         (void)snprintf(buffer, size, "subcommand number %u", index + 1);
@@ -291,10 +291,10 @@ static int check_entry(const struct subject *subject, const cyaml_schema_value_t
     char label[LABEL_MAX];
     char where[3 * LABEL_MAX];
     if (tool)
-        (void)ck_schema_tool_label(node, index, label, sizeof label);
+        (void)ck_schema_tool_label(node, index, label, sizeof(label));
     else
-        (void)subcommand_label(node, index, label, sizeof label);
-    (void)snprintf(where, sizeof where, " in %s%s", label, subject->where);
+        (void)subcommand_label(node, index, label, sizeof(label));
+    (void)snprintf(where, sizeof(where), " in %s%s", label, subject->where);
     struct subject entry = {subject->tree, subject->error, subject->key, where};
     if (node->kind != CK_YAML_MAPPING)
         return ck_yaml_tree_error(subject->tree, node, subject->error, "%s%s must be a mapping, not %s", label,
@@ -327,7 +327,7 @@ static int check_sequence(const struct subject *subject, const cyaml_schema_valu
 
 static const cyaml_schema_field_t *find_field(const cyaml_schema_field_t *fields, const char *key)
 {
-    for (; fields->key != NULL; fields++)
+    for (; fields->key; fields++)
         if (strcmp(fields->key, key) == 0)
             return fields;
     return NULL;
@@ -336,12 +336,12 @@ static const cyaml_schema_field_t *find_field(const cyaml_schema_field_t *fields
 static int refuse_key(const struct subject *subject, const cyaml_schema_field_t *fields, const struct ck_yaml_node *key)
 {
     size_t count = 0;
-    while (fields[count].key != NULL)
+    while (fields[count].key)
         count++;
     char list[LABEL_MAX * 3];
     return ck_yaml_tree_error(subject->tree, key, subject->error, "unknown key '%s'%s; known keys are: %s",
                               CK_QUOTE(key->text), subject->where,
-                              join(list, sizeof list, &fields[0].key, sizeof fields[0], count));
+                              join(list, sizeof(list), &fields[0].key, sizeof(fields[0]), count));
 }
 
 static int check_keys(const struct subject *subject, const cyaml_schema_field_t *fields,
@@ -351,7 +351,7 @@ static int check_keys(const struct subject *subject, const cyaml_schema_field_t 
     for (uint32_t i = 0; i < mapping->count; i++) {
         const struct ck_yaml_node *value = key + key->span;
         const cyaml_schema_field_t *field = find_field(fields, key->text);
-        if (field == NULL)
+        if (!field)
             return refuse_key(subject, fields, key);
         struct subject inner = {subject->tree, subject->error, field->key, subject->where};
         int r = check_value(&inner, &field->value, value);
@@ -371,12 +371,12 @@ static int check_mapping(const struct subject *subject, const cyaml_schema_value
     char where[4 * LABEL_MAX];
     struct subject inner = *subject;
     if (fields != policy_fields && fields != tool_fields && fields != subcommand_fields) {
-        (void)snprintf(where, sizeof where, " in '%s'%s", subject->key, subject->where);
+        (void)snprintf(where, sizeof(where), " in '%s'%s", subject->key, subject->where);
         inner.where = where;
     }
     int r = check_keys(&inner, fields, node);
-    for (; r == 0 && fields->key != NULL; fields++)
-        if ((fields->value.flags & CYAML_FLAG_OPTIONAL) == 0 && ck_yaml_node_value(node, fields->key) == NULL)
+    for (; r == 0 && fields->key; fields++)
+        if ((fields->value.flags & CYAML_FLAG_OPTIONAL) == 0 && !ck_yaml_node_value(node, fields->key))
             r = ck_yaml_tree_error(subject->tree, node, subject->error, "key '%s' is missing%s", fields->key,
                                    inner.where);
     return r;

@@ -94,7 +94,7 @@ static size_t first_format(char c)
 static bool fits(const struct format *format, const char *value, const char *at, size_t length)
 {
     unsigned found = 0;
-    if ((format->flags & ALONE) != 0 && at > value && strchr("-._", at[-1]) != NULL)
+    if ((format->flags & ALONE) != 0 && at > value && strchr("-._", at[-1]))
         return false;
     for (size_t i = 0; (format->flags & MIXED) != 0 && i < length; i++)
         found |= classes_of(at[strlen(format->prefix) + i]);
@@ -146,9 +146,9 @@ static const char *find_private_key(const char *at)
         length++;
     static const char key[] = "PRIVATE KEY";
     static const char block[] = "PRIVATE KEY BLOCK";
-    bool is_key = length >= sizeof key - 1 && memcmp(label + length - (sizeof key - 1), key, sizeof key - 1) == 0;
+    bool is_key = length >= sizeof(key) - 1 && memcmp(label + length - (sizeof(key) - 1), key, sizeof(key) - 1) == 0;
     bool is_block =
-        length >= sizeof block - 1 && memcmp(label + length - (sizeof block - 1), block, sizeof block - 1) == 0;
+        length >= sizeof(block) - 1 && memcmp(label + length - (sizeof(block) - 1), block, sizeof(block) - 1) == 0;
     return (is_key || is_block) && begins(label + length, "-----") ? "a private key" : NULL;
 }
 
@@ -197,7 +197,7 @@ static const char *find_netrc(const char *at)
 {
     size_t blanks = begins(at, "password") ? strspn(at + strlen("password"), " \t\n") : 0;
     const char *secret = at + strlen("password") + blanks;
-    return blanks > 0 && strcspn(secret, " \t\n") >= 4 && strchr("$<{", secret[0]) == NULL ? "a netrc" : NULL;
+    return blanks > 0 && strcspn(secret, " \t\n") >= 4 && !strchr("$<{", secret[0]) ? "a netrc" : NULL;
 }
 
 /* The name of a user is shorter, or has no digits. */
@@ -219,13 +219,13 @@ static const char *find_url_password(const char *at)
     const char *user = at + strlen("://");
     size_t authority = strcspn(user, "/?#\\\"'<> \t\r\n");
     const char *sign = memrchr(user, '@', authority);
-    const char *colon = sign != NULL ? memchr(user, ':', (size_t)(sign - user)) : NULL;
-    if (sign != NULL && colon == NULL && is_token(user, (size_t)(sign - user)))
+    const char *colon = sign ? memchr(user, ':', (size_t)(sign - user)) : NULL;
+    if (sign && !colon && is_token(user, (size_t)(sign - user)))
         return "a URL with a token";
-    if (colon == NULL || colon + 1 == sign || begins(sign, "@sha256:"))
+    if (!colon || colon + 1 == sign || begins(sign, "@sha256:"))
         return NULL;
     bool masked = strspn(colon + 1, "*") == (size_t)(sign - colon - 1);
-    bool pattern = strchr("[($<{", colon[1]) != NULL || strchr("[($<{", user[0]) != NULL;
+    bool pattern = strchr("[($<{", colon[1]) || strchr("[($<{", user[0]);
     return masked || pattern ? NULL : "a URL with a password";
 }
 
@@ -248,11 +248,11 @@ struct scan {
 static const char *find_word(struct scan *scan, const char *at)
 {
     const char *kind = find_prefixed(scan->value, at);
-    if (kind != NULL)
+    if (kind)
         return kind;
     if ((classes_of(at[0]) & HEX) != 0)
         kind = find_mailgun(at);
-    if (kind == NULL && at[0] == 'e')
+    if (!kind && at[0] == 'e')
         return find_jwt(scan->value, at);
     if (at[0] >= 'M' && at[0] <= 'O')
         return find_discord(at);
@@ -268,7 +268,7 @@ static const char *find_separated(struct scan *scan, const char *at)
     const char *kind = NULL;
     if (*at == ':')
         kind = begins(at, "://") ? find_url_password(at) : find_telegram(scan->value, at);
-    if (kind == NULL && scan->named == NULL)
+    if (!kind && !scan->named)
         scan->named = ck_secret_name_assigned(scan->value, at);
     return kind;
 }
@@ -277,7 +277,7 @@ const char *ck_secret_kind(const char *value)
 {
     struct scan scan = {.value = value};
     const char *kind = NULL;
-    for (const char *at = value; kind == NULL && *at != '\0'; at++) {
+    for (const char *at = value; !kind && *at != '\0'; at++) {
         if ((classes_of(*at) & ALNUM) != 0)
             kind = word_begins(value, at) ? find_word(&scan, at) : NULL;
         else if (*at == ':' || *at == '=')
@@ -287,18 +287,18 @@ const char *ck_secret_kind(const char *value)
         else if (*at == '.' || *at == '~')
             kind = find_inner(value, at);
     }
-    return kind != NULL ? kind : scan.named;
+    return kind ? kind : scan.named;
 }
 
 const char *ck_secret_kind_at(const char *const *list, size_t index)
 {
     const char *kind = ck_secret_kind(list[index]);
-    return kind != NULL || index == 0 ? kind : ck_secret_name_option(list[index - 1], list[index]);
+    return kind || index == 0 ? kind : ck_secret_name_option(list[index - 1], list[index]);
 }
 
 const char *ck_secret_show(char buffer[CK_SECRET_SHOWN_MAX], const char *text, const char *kind)
 {
-    if (kind == NULL)
+    if (!kind)
         return text;
     (void)snprintf(buffer, CK_SECRET_SHOWN_MAX, "[redacted: %s]", kind);
     return buffer;
@@ -307,7 +307,7 @@ const char *ck_secret_show(char buffer[CK_SECRET_SHOWN_MAX], const char *text, c
 const char *ck_secret_quote(char *buffer, const char *text)
 {
     const char *kind = ck_secret_kind(text);
-    if (kind == NULL)
+    if (!kind)
         return ck_quote(buffer, CK_QUOTE_MAX, text, strlen(text));
     (void)snprintf(buffer, CK_QUOTE_MAX, "(%s)", kind);
     return buffer;

@@ -101,7 +101,7 @@ static bool is_whole(const char *start, const char *at)
 static const struct secret_name *find_name(const char *start, const char *end)
 {
     const char *begin;
-    if (end == start || strchr("dDeEnNrRsStTyY", end[-1]) == NULL)
+    if (end == start || !strchr("dDeEnNrRsStTyY", end[-1]))
         return NULL;
     if ((size_t)(end - start) > NAME_MAX_BYTES)
         start = end - NAME_MAX_BYTES;
@@ -123,7 +123,7 @@ struct value {
 /* Characters of patterns, templates and types; a value with one of them is not a secret. */
 static bool is_foreign(char c)
 {
-    return strchr("\\[](){}<>|^*?`", c) != NULL;
+    return !!strchr("\\[](){}<>|^*?`", c);
 }
 
 static void count(struct value *value, char c)
@@ -144,15 +144,14 @@ static bool read_value(const char *text, struct value *ret_value)
     if (text[0] == '\\' && text[1] == '"')
         text += 2;
     *ret_value = (struct value){.at = text};
-    if (text[0] != '\0' && strchr("=~$%/.:", text[0]) != NULL)
+    if (text[0] != '\0' && strchr("=~$%/.:", text[0]))
         return false;
     size_t length = 0;
-    for (; length < VALUE_MAX_BYTES && strchr(" \t\r\n\"',;&", text[length]) == NULL; length++) {
+    for (; length < VALUE_MAX_BYTES && !strchr(" \t\r\n\"',;&", text[length]); length++) {
         bool closing = text[length] == '\\' && text[length + 1] == '"';
         if (closing)
             break;
-        bool middle =
-            text[length] == '=' && text[length + 1] != '=' && strchr(" \t\r\n\"',;&", text[length + 1]) == NULL;
+        bool middle = text[length] == '=' && text[length + 1] != '=' && !strchr(" \t\r\n\"',;&", text[length + 1]);
         if (is_foreign(text[length]) || middle || strncmp(text + length, "://", 3) == 0)
             return false;
         count(ret_value, text[length]);
@@ -214,7 +213,7 @@ static const char *find_authorization(const char *text)
         text += length;
         text += strspn(text, " \t\"'");
         size_t run = 0;
-        while (run < schemes[i].min && (is_name(text[run]) || (text[run] != '\0' && strchr("+/=~", text[run]) != NULL)))
+        while (run < schemes[i].min && (is_name(text[run]) || (text[run] != '\0' && strchr("+/=~", text[run]))))
             run++;
         return run == schemes[i].min ? "an Authorization header" : NULL;
     }
@@ -225,7 +224,7 @@ static const char *find_authorization(const char *text)
 static bool is_signature(const char *text)
 {
     size_t run = 0;
-    while (run < SIGNATURE_BYTES && (is_name(text[run]) || (text[run] != '\0' && strchr("%+/=", text[run]) != NULL)))
+    while (run < SIGNATURE_BYTES && (is_name(text[run]) || (text[run] != '\0' && strchr("%+/=", text[run]))))
         run++;
     return run == SIGNATURE_BYTES;
 }
@@ -272,19 +271,19 @@ static bool is_image(const char *text, const char *end, char next)
     const char *begin = end;
     while (begin > text && end - begin < NAME_MAX_BYTES && is_name(begin[-1]))
         begin--;
-    return begin > text && begin[-1] == '/' && strchr(" \t\"'", next) == NULL;
+    return begin > text && begin[-1] == '/' && !strchr(" \t\"'", next);
 }
 
 const char *ck_secret_name_assigned(const char *text, const char *at)
 {
     const char *end = at;
-    while (end > text && at - end < 4 && strchr(" \t\"'\\", end[-1]) != NULL)
+    while (end > text && at - end < 4 && strchr(" \t\"'\\", end[-1]))
         end--;
     if (end == text || !is_letter(end[-1]) || (*at == ':' && end == at && is_image(text, end, at[1])))
         return NULL;
-    const char *kind = strchr("hHgGnNdD", end[-1]) != NULL ? find_special(text, end, at + 1) : NULL;
-    const struct secret_name *name = kind == NULL ? find_name(text, end) : NULL;
-    return name != NULL ? judge_value(name, at + 1) : kind;
+    const char *kind = strchr("hHgGnNdD", end[-1]) ? find_special(text, end, at + 1) : NULL;
+    const struct secret_name *name = !kind ? find_name(text, end) : NULL;
+    return name ? judge_value(name, at + 1) : kind;
 }
 
 const char *ck_secret_name_option(const char *option, const char *value)
@@ -293,5 +292,5 @@ const char *ck_secret_name_option(const char *option, const char *value)
     if (option[0] != '-' || length == NAME_MAX_BYTES || value[0] == '-')
         return NULL;
     const struct secret_name *name = find_name(option, option + length);
-    return name != NULL ? judge_value(name, value) : NULL;
+    return name ? judge_value(name, value) : NULL;
 }

@@ -58,8 +58,8 @@ static bool text_within(const char *text, enum ck_type part, enum ck_type whole)
         return false;
     if (whole == CK_TYPE_NUMBER)
         return part != CK_TYPE_NAME && strspn(text, DIGITS) == length;
-    return whole == CK_TYPE_NAME && strchr(ALNUM "_", text[0]) != NULL && strspn(text, ALNUM "_./:@+,%-") == length &&
-           strstr(text, "..") == NULL;
+    return whole == CK_TYPE_NAME && strchr(ALNUM "_", text[0]) && strspn(text, ALNUM "_./:@+,%-") == length &&
+           !strstr(text, "..");
 }
 
 /* As a pattern NONE is the empty text, which only ANY contains. */
@@ -132,9 +132,9 @@ enum ck_width ck_width_of_options(const struct ck_arg_option *before, const stru
 
 static bool execs_within(const struct ck_list *part, const struct ck_list *whole)
 {
-    if (part == NULL)
-        return whole == NULL;
-    if (whole == NULL)
+    if (!part)
+        return !whole;
+    if (!whole)
         return part->count == 0;
     for (uint32_t i = 0; i < part->count; i++) {
         uint32_t k = 0;

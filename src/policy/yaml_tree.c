@@ -47,7 +47,7 @@ __attribute__((format(printf, 4, 0))) static int error_at(const char *file, stru
                                                           struct choke_error *error, const char *format, va_list args)
 {
     char message[CHOKE_MESSAGE_MAX];
-    (void)vsnprintf(message, sizeof message, format, args);
+    (void)vsnprintf(message, sizeof(message), format, args);
     return ck_error_at(error, at.line, at.column, "policy '%s': line %u, column %u: %s", CK_QUOTE(file), at.line,
                        at.column, message);
 }
@@ -57,9 +57,9 @@ int ck_yaml_tree_error(const struct ck_yaml_tree *tree, const struct ck_yaml_nod
 {
     va_list args;
     va_start(args, format);
-    int result = error_at(tree->file, (struct ck_yaml_place){node->line, node->column}, error, format, args);
+    int r = error_at(tree->file, (struct ck_yaml_place){node->line, node->column}, error, format, args);
     va_end(args);
-    return result;
+    return r;
 }
 
 __attribute__((format(printf, 4, 5))) static int refuse_text(const struct ck_yaml_tree *tree, struct ck_yaml_place at,
@@ -67,9 +67,9 @@ __attribute__((format(printf, 4, 5))) static int refuse_text(const struct ck_yam
 {
     va_list args;
     va_start(args, format);
-    int result = error_at(tree->file, at, error, format, args);
+    int r = error_at(tree->file, at, error, format, args);
     va_end(args);
-    return result;
+    return r;
 }
 
 static struct ck_yaml_place mark_position(yaml_mark_t mark)
@@ -82,9 +82,9 @@ __attribute__((format(printf, 2, 3))) static int refuse_event(struct yaml_walk *
 {
     va_list args;
     va_start(args, format);
-    int result = error_at(walk->tree->file, mark_position(walk->event.start_mark), walk->error, format, args);
+    int r = error_at(walk->tree->file, mark_position(walk->event.start_mark), walk->error, format, args);
     va_end(args);
-    return result;
+    return r;
 }
 
 /* ---- the text ---------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ static const struct {
 /* What is wrong with a character, or NULL. */
 static const char *character_fault(uint32_t code)
 {
-    for (size_t i = 0; i < sizeof bad_characters / sizeof bad_characters[0]; i++)
+    for (size_t i = 0; i < sizeof(bad_characters) / sizeof(bad_characters[0]); i++)
         if (code >= bad_characters[i].first && code <= bad_characters[i].last)
             return bad_characters[i].fault;
     /*
@@ -139,7 +139,7 @@ static const char *text_fault(const char *text, size_t length, bool is_source, s
         uint32_t code = ck_glyph_code(text + i, n);
         bool layout = is_source && (code == '\t' || code == '\r');
         const char *fault = layout ? NULL : character_fault(code);
-        if (fault != NULL)
+        if (fault)
             return fault;
     }
     return NULL;
@@ -152,7 +152,7 @@ static int check_text(const struct ck_yaml_tree *tree, const char *text, size_t 
                            "the text is longer than %zu bytes, the maximum of a policy", CK_POLICY_MAX_BYTES);
     size_t offset = 0;
     const char *fault = text_fault(text, length, true, &offset);
-    if (fault != NULL)
+    if (fault)
         return refuse_text(tree, ck_yaml_text_place(text, length, offset), error,
                            "%s (0x%02x) is here; a policy is UTF-8 text", fault, (unsigned char)text[offset]);
     offset = ck_yaml_text_directive(text, length);
@@ -170,8 +170,8 @@ static int refuse_syntax(struct yaml_walk *walk)
     if (parser->error == YAML_MEMORY_ERROR)
         return ck_error_oom(walk->error);
     return refuse_text(walk->tree, mark_position(parser->problem_mark), walk->error, "not valid YAML: %s%s%s",
-                       parser->problem != NULL ? parser->problem : "cannot be read",
-                       parser->context != NULL ? ", " : "", parser->context != NULL ? parser->context : "");
+                       parser->problem ? parser->problem : "cannot be read", parser->context ? ", " : "",
+                       parser->context ? parser->context : "");
 }
 
 static struct level *innermost(struct yaml_walk *walk)
@@ -183,8 +183,8 @@ static struct level *innermost(struct yaml_walk *walk)
 static int grow_nodes(struct ck_yaml_tree *tree)
 {
     uint32_t capacity = tree->capacity == 0 ? FIRST_NODES : tree->capacity * 2;
-    struct ck_yaml_node *nodes = realloc(tree->nodes, capacity * sizeof *nodes);
-    if (nodes == NULL)
+    struct ck_yaml_node *nodes = realloc(tree->nodes, capacity * sizeof(*nodes));
+    if (!nodes)
         return -ENOMEM;
     tree->nodes = nodes;
     tree->capacity = capacity;
@@ -209,7 +209,7 @@ static int check_duplicate(struct yaml_walk *walk, const struct ck_yaml_node *ma
 static int check_position(struct yaml_walk *walk, enum ck_yaml_node_kind kind, const char *text)
 {
     const struct level *level = innermost(walk);
-    if (level == NULL || !level->key_is_next)
+    if (!level || !level->key_is_next)
         return 0;
     const struct ck_yaml_node *mapping = &walk->tree->nodes[level->node];
     if (kind != CK_YAML_SCALAR)
@@ -223,7 +223,7 @@ static int check_position(struct yaml_walk *walk, enum ck_yaml_node_kind kind, c
 static void count_child(struct yaml_walk *walk, uint32_t child)
 {
     struct level *level = innermost(walk);
-    if (level == NULL)
+    if (!level)
         return;
     struct ck_yaml_node *parent = &walk->tree->nodes[level->node];
     if (parent->kind == CK_YAML_SEQUENCE) {
@@ -261,7 +261,7 @@ static int add_node(struct yaml_walk *walk, enum ck_yaml_node_kind kind, bool pl
 static bool is_null(const char *text, bool plain)
 {
     static const char *const nulls[] = {"", "~", "null", "Null", "NULL"};
-    for (size_t i = 0; plain && i < sizeof nulls / sizeof nulls[0]; i++)
+    for (size_t i = 0; plain && i < sizeof(nulls) / sizeof(nulls[0]); i++)
         if (strcmp(text, nulls[i]) == 0)
             return true;
     return false;
@@ -270,7 +270,7 @@ static bool is_null(const char *text, bool plain)
 static int refuse_null(struct yaml_walk *walk)
 {
     const struct level *level = innermost(walk);
-    if (level == NULL)
+    if (!level)
         return refuse_event(walk, "the policy is empty; it begins with 'version: 1'");
     const struct ck_yaml_node *nodes = walk->tree->nodes;
     if (nodes[level->node].kind == CK_YAML_SEQUENCE)
@@ -287,12 +287,12 @@ static int take_scalar(struct yaml_walk *walk)
     bool plain = walk->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     size_t offset = 0;
     const char *fault = text_fault(value, length, false, &offset);
-    if (fault != NULL)
+    if (fault)
         return refuse_event(walk, "this value contains %s (0x%02x)", fault, (unsigned char)value[offset]);
     if (is_null(value, plain))
         return refuse_null(walk);
     const char *text = ck_arena_memdup(&walk->tree->arena, value, length);
-    if (text == NULL)
+    if (!text)
         return ck_error_oom(walk->error);
     uint32_t index;
     return add_node(walk, CK_YAML_SCALAR, plain, text, &index);
@@ -318,10 +318,10 @@ static void close_level(struct yaml_walk *walk)
 
 static int check_properties(struct yaml_walk *walk, const yaml_char_t *anchor, const yaml_char_t *tag)
 {
-    if (anchor != NULL)
+    if (anchor)
         return refuse_event(walk, "anchor '%s': a policy has no anchors; write the value where it is needed",
                             CK_QUOTE((const char *)anchor));
-    if (tag != NULL)
+    if (tag)
         return refuse_event(walk, "tag '%s': a policy has no tags", CK_QUOTE((const char *)tag));
     return 0;
 }

@@ -67,8 +67,8 @@ static bool take_policy(struct ck_arena *arena, const json_t *object, struct ck_
         !json_is_array(tools) || json_array_size(tools) > TOOLS_MAX)
         return false;
     policy->count = json_array_size(tools);
-    policy->tools = ck_arena_array(arena, policy->count + 1, sizeof *policy->tools);
-    bool good = policy->tools != NULL;
+    policy->tools = ck_arena_array(arena, policy->count + 1, sizeof(*policy->tools));
+    bool good = !!policy->tools;
     for (size_t i = 0; good && i < policy->count; i++)
         good = take_tool(arena, json_array_get(tools, i), &policy->tools[i]);
     return good;
@@ -94,7 +94,7 @@ int ck_cache_parse(const char *text, size_t length, struct ck_cache *ret)
 {
     *ret = (struct ck_cache){0};
     json_t *root = ck_json_is_deep(text, length) ? NULL : json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
-    bool good = root != NULL && take_all(root, ret);
+    bool good = root && take_all(root, ret);
     json_decref(root);
     /* All or nothing: a cache that was read in part must not be used. */
     if (!good)
@@ -125,7 +125,7 @@ const struct ck_cache_tool *ck_cache_find(const struct ck_cache *cache, const ch
                                           const char *path, const struct ck_version *files, size_t files_count)
 {
     const struct ck_cache_policy *found = find_policy(cache, policy);
-    for (size_t i = 0; found != NULL && i < found->count; i++)
+    for (size_t i = 0; found && i < found->count; i++)
         if (strcmp(found->tools[i].name, name) == 0)
             return matches(&found->tools[i], path, files, files_count) ? &found->tools[i] : NULL;
     return NULL;

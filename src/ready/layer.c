@@ -65,9 +65,9 @@ __attribute__((format(printf, 3, 4))) static bool answer(const struct layer_ques
 {
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(question->message->cause, sizeof question->message->cause, format, args);
+    (void)vsnprintf(question->message->cause, sizeof(question->message->cause), format, args);
     va_end(args);
-    (void)snprintf(question->message->remedy, sizeof question->message->remedy, "%s", remedy);
+    (void)snprintf(question->message->remedy, sizeof(question->message->remedy), "%s", remedy);
     return true;
 }
 
@@ -96,8 +96,7 @@ static bool untried(const struct layer_question *question)
     if (ck_errkind_of(question->error) != CK_ERRKIND_TRANSIENT)
         return false;
     return answer(question, "try again", "not tried: %s",
-                  question->reason != NULL && question->reason[0] != '\0' ? question->reason
-                                                                          : strerror(question->error));
+                  question->reason && question->reason[0] != '\0' ? question->reason : strerror(question->error));
 }
 
 /* A container engine is a likely cause of these errors, not a certain one, so this comes late. */
@@ -106,7 +105,7 @@ static bool container(const struct layer_question *question)
     const struct ck_host *host = question->host;
     if (question->error != EPERM && question->error != EACCES && question->error != ENOSYS)
         return false;
-    if (host->container_sign != NULL)
+    if (host->container_sign)
         return answer(question, "allow it in the container's settings (security profile, capabilities)",
                       "a container forbids it (%s is there)", host->container_sign);
     if (host->seccomp_mode == 2)
@@ -120,7 +119,7 @@ static bool old_kernel(const struct layer_question *question)
     char remedy[64];
     if (question->error != ENOSYS && question->error != EINVAL)
         return false;
-    (void)snprintf(remedy, sizeof remedy, "it needs Linux %s or newer", layers[question->layer].since);
+    (void)snprintf(remedy, sizeof(remedy), "it needs Linux %s or newer", layers[question->layer].since);
     return answer(question, remedy, "this kernel is too old, or was built without it");
 }
 
@@ -192,11 +191,11 @@ static bool not_delegated(const struct layer_question *question)
 /* The jail needs namespaces and there are none: the user needs to know why, and what to do. */
 static bool no_user_namespace(const struct layer_question *question)
 {
-    char cause[sizeof question->message->cause];
+    char cause[sizeof(question->message->cause)];
     enum ck_layer layer = question->layer;
     bool whole = layer == CK_LAYER_NATIVE || layer == CK_LAYER_BWRAP || layer == CK_LAYER_NATIVE_EGRESS ||
                  layer == CK_LAYER_BWRAP_EGRESS;
-    if (!whole || question->user_error == 0 || question->reason == NULL)
+    if (!whole || question->user_error == 0 || !question->reason)
         return false;
     struct layer_question user = *question;
     user.layer = CK_LAYER_USER;
@@ -204,15 +203,15 @@ static bool no_user_namespace(const struct layer_question *question)
     (void)answer(&user, "", "%s", strerror(user.error));
     (void)(user_switch(&user) || container(&user) || old_kernel(&user));
     /* A copy, because snprintf must not read from its own destination. */
-    (void)snprintf(cause, sizeof cause, "%s", question->message->cause);
-    (void)snprintf(question->message->cause, sizeof question->message->cause, "it needs a user namespace: %.*s",
-                   (int)sizeof cause - 32, cause);
+    (void)snprintf(cause, sizeof(cause), "%s", question->message->cause);
+    (void)snprintf(question->message->cause, sizeof(question->message->cause), "it needs a user namespace: %.*s",
+                   (int)sizeof(cause) - 32, cause);
     return true;
 }
 
 static bool not_built(const struct layer_question *question)
 {
-    return answer(question, "", "%s", question->reason != NULL ? question->reason : "not in this version");
+    return answer(question, "", "%s", question->reason ? question->reason : "not in this version");
 }
 
 typedef bool (*cause_fn)(const struct layer_question *question);
@@ -235,7 +234,7 @@ static void add_detail(enum ck_layer layer, const struct ck_layer_trial *trial, 
 {
     const char *detail = "";
     if (layers[layer].kind == LANDLOCK)
-        (void)snprintf(message->detail, sizeof message->detail, "Landlock ABI %d", trial->value);
+        (void)snprintf(message->detail, sizeof(message->detail), "Landlock ABI %d", trial->value);
     else if (layers[layer].kind == NAMESPACE)
         detail = trial->value != 0 ? "in a user namespace" : "with the caller's privileges";
     else if (layer == CK_LAYER_NATIVE_DEGRADED)
@@ -248,7 +247,7 @@ static void add_detail(enum ck_layer layer, const struct ck_layer_trial *trial, 
     else if (layers[layer].kind == CONTROLLER)
         detail = trial->cgroup_version == CK_CONTROLLER_V1 ? "cgroup v1" : "cgroup v2";
     if (detail[0] != '\0')
-        (void)snprintf(message->detail, sizeof message->detail, "%s", detail);
+        (void)snprintf(message->detail, sizeof(message->detail), "%s", detail);
 }
 
 void ck_layer_explain(enum ck_layer layer, const struct ck_layer_trial *trials, const struct ck_host *host,
@@ -269,7 +268,7 @@ void ck_layer_explain(enum ck_layer layer, const struct ck_layer_trial *trials, 
         .reason = trial->message,
         .message = ret_message,
     };
-    for (const cause_fn *cause = causes[layers[layer].kind]; *cause != NULL; cause++)
+    for (const cause_fn *cause = causes[layers[layer].kind]; *cause; cause++)
         if ((*cause)(&question))
             return;
     (void)answer(&question, "", "%s", strerror(trial->error));

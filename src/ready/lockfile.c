@@ -28,7 +28,7 @@ static int compare_files(const void *left, const void *right)
     const struct ck_lockfile_file *a = left;
     const struct ck_lockfile_file *b = right;
     int order = strcmp(a->name, b->name);
-    return order != 0 ? order : strcmp(a->path != NULL ? a->path : "", b->path != NULL ? b->path : "");
+    return order != 0 ? order : strcmp(a->path ? a->path : "", b->path ? b->path : "");
 }
 
 static int compare_tools(const void *left, const void *right)
@@ -48,17 +48,17 @@ void ck_lockfile_sort(struct ck_lockfile *lock)
 {
     for (size_t i = 0; i < lock->count; i++) {
         struct ck_lockfile_tool *tool = &lock->tools[i];
-        sort(tool->interpreters.items, tool->interpreters.count, sizeof *tool->interpreters.items, compare_files);
-        sort(tool->libraries.items, tool->libraries.count, sizeof *tool->libraries.items, compare_files);
+        sort(tool->interpreters.items, tool->interpreters.count, sizeof(*tool->interpreters.items), compare_files);
+        sort(tool->libraries.items, tool->libraries.count, sizeof(*tool->libraries.items), compare_files);
     }
-    sort(lock->tools, lock->count, sizeof *lock->tools, compare_tools);
+    sort(lock->tools, lock->count, sizeof(*lock->tools), compare_tools);
 }
 
 /* ---- reading ---- */
 
 static bool is_digest(const char *text)
 {
-    return text == NULL || ck_text_is_sha256(text);
+    return !text || ck_text_is_sha256(text);
 }
 
 static bool take_files(struct ck_arena *arena, const json_t *array, struct ck_lockfile_files *files)
@@ -66,8 +66,8 @@ static bool take_files(struct ck_arena *arena, const json_t *array, struct ck_lo
     if (!json_is_array(array) || json_array_size(array) > FILES_MAX)
         return false;
     files->count = json_array_size(array);
-    files->items = ck_arena_array(arena, files->count + 1, sizeof *files->items);
-    bool good = files->items != NULL;
+    files->items = ck_arena_array(arena, files->count + 1, sizeof(*files->items));
+    bool good = !!files->items;
     for (size_t i = 0; good && i < files->count; i++) {
         const json_t *object = json_array_get(array, i);
         struct ck_lockfile_file *file = &files->items[i];
@@ -102,8 +102,8 @@ static int take_all(const json_t *root, struct ck_lockfile *lock, struct choke_e
     if (lock->count > TOOLS_MAX)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "it has %zu tools; the maximum is %d", lock->count,
                             TOOLS_MAX);
-    lock->tools = ck_arena_array(&lock->arena, lock->count + 1, sizeof *lock->tools);
-    if (lock->tools == NULL)
+    lock->tools = ck_arena_array(&lock->arena, lock->count + 1, sizeof(*lock->tools));
+    if (!lock->tools)
         return ck_error_oom(error);
     for (size_t i = 0; i < lock->count; i++)
         if (!take_tool(&lock->arena, json_array_get(tools, i), &lock->tools[i]))
@@ -125,14 +125,14 @@ int ck_lockfile_parse(const char *text, size_t length, struct ck_lockfile *ret, 
     if (ck_json_is_deep(text, length))
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "it is nested more than %d deep", CK_JSON_DEPTH_MAX);
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &parse);
-    if (root == NULL)
+    if (!root)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "it is not JSON (line %d, column %d)", parse.line,
                             parse.column);
-    int result = take_all(root, ret, error);
+    int r = take_all(root, ret, error);
     json_decref(root);
-    if (result < 0)
+    if (r < 0)
         ret->count = 0;
-    return result;
+    return r;
 }
 
 /* ---- writing ---- */
@@ -140,7 +140,7 @@ int ck_lockfile_parse(const char *text, size_t length, struct ck_lockfile *ret, 
 static json_t *files_json(const struct ck_lockfile_files *files)
 {
     json_t *array = json_array();
-    int bad = array == NULL;
+    int bad = !array;
     for (size_t i = 0; !bad && i < files->count; i++) {
         json_t *object = json_object();
         bad |= json_object_set_new(object, "name", ck_text_json(files->items[i].name));

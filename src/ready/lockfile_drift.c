@@ -19,21 +19,21 @@ struct drifts {
 
 static bool same(const char *a, const char *b)
 {
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+    return !a || !b ? a == b : strcmp(a, b) == 0;
 }
 
 static int add(struct drifts *drifts, const char *what, const char *before, const char *after)
 {
-    if (what == NULL)
+    if (!what)
         return -ENOMEM;
     if (drifts->count == drifts->room) {
         /* An arena cannot resize. The old array is freed with the arena. */
         size_t room = drifts->room == 0 ? 32 : drifts->room * 2;
-        struct choke_drift *items = ck_arena_array(drifts->arena, room, sizeof *items);
-        if (items == NULL)
+        struct choke_drift *items = ck_arena_array(drifts->arena, room, sizeof(*items));
+        if (!items)
             return -ENOMEM;
         if (drifts->count > 0)
-            memcpy(items, drifts->items, drifts->count * sizeof *items);
+            memcpy(items, drifts->items, drifts->count * sizeof(*items));
         drifts->items = items;
         drifts->room = room;
     }
@@ -56,76 +56,76 @@ static const char *label(struct drifts *drifts, const char *kind, const char *na
 static int compare_file(struct drifts *drifts, const char *kind, const struct ck_lockfile_file *before,
                         const struct ck_lockfile_file *after)
 {
-    int result = 0;
+    int r = 0;
     if (!same(before->path, after->path))
-        result = add(drifts, label(drifts, kind, before->name, " path"), before->path, after->path);
-    if (result == 0 && !same(before->sha256, after->sha256))
-        result = add(drifts, label(drifts, kind, before->name, " sha256"), before->sha256, after->sha256);
-    return result;
+        r = add(drifts, label(drifts, kind, before->name, " path"), before->path, after->path);
+    if (r == 0 && !same(before->sha256, after->sha256))
+        r = add(drifts, label(drifts, kind, before->name, " sha256"), before->sha256, after->sha256);
+    return r;
 }
 
 /* Which of two sorted names comes first; a missing one comes last. */
 static int order_of(const char *old, const char *new)
 {
-    if (old == NULL || new == NULL)
-        return old != NULL ? -1 : 1;
+    if (!old || !new)
+        return old ? -1 : 1;
     return strcmp(old, new);
 }
 
 static const char *shown(const struct ck_lockfile_file *file)
 {
-    return file->path != NULL ? file->path : "not found";
+    return file->path ? file->path : "not found";
 }
 
 static int compare_files(struct drifts *drifts, const char *kind, const struct ck_lockfile_files *before,
                          const struct ck_lockfile_files *after)
 {
-    int result = 0;
-    for (size_t i = 0, k = 0; result == 0 && (i < before->count || k < after->count);) {
+    int r = 0;
+    for (size_t i = 0, k = 0; r == 0 && (i < before->count || k < after->count);) {
         const struct ck_lockfile_file *old = &before->items[i], *new = &after->items[k];
         int order = order_of(i < before->count ? old->name : NULL, k < after->count ? new->name : NULL);
         if (order == 0)
-            result = compare_file(drifts, kind, old, new);
+            r = compare_file(drifts, kind, old, new);
         else if (order < 0)
-            result = add(drifts, label(drifts, kind, old->name, ""), shown(old), NULL);
+            r = add(drifts, label(drifts, kind, old->name, ""), shown(old), NULL);
         else
-            result = add(drifts, label(drifts, kind, new->name, ""), NULL, shown(new));
+            r = add(drifts, label(drifts, kind, new->name, ""), NULL, shown(new));
         i += order <= 0;
         k += order >= 0;
     }
-    return result;
+    return r;
 }
 
 static int compare_tool(struct drifts *drifts, const struct ck_lockfile_tool *before,
                         const struct ck_lockfile_tool *after)
 {
-    int result = compare_text(drifts, "path", before->path, after->path);
-    if (result == 0)
-        result = compare_text(drifts, "version", before->version, after->version);
-    if (result == 0)
-        result = compare_text(drifts, "sha256", before->sha256, after->sha256);
-    if (result == 0)
-        result = compare_files(drifts, "interpreter", &before->interpreters, &after->interpreters);
-    return result == 0 ? compare_files(drifts, "library", &before->libraries, &after->libraries) : result;
+    int r = compare_text(drifts, "path", before->path, after->path);
+    if (r == 0)
+        r = compare_text(drifts, "version", before->version, after->version);
+    if (r == 0)
+        r = compare_text(drifts, "sha256", before->sha256, after->sha256);
+    if (r == 0)
+        r = compare_files(drifts, "interpreter", &before->interpreters, &after->interpreters);
+    return r == 0 ? compare_files(drifts, "library", &before->libraries, &after->libraries) : r;
 }
 
 int ck_lockfile_compare(const struct ck_lockfile *before, const struct ck_lockfile *after, struct ck_arena *arena,
                         struct choke_drift **ret_drifts, size_t *ret_count)
 {
     struct drifts drifts = {.arena = arena};
-    int result = 0;
-    for (size_t i = 0, k = 0; result == 0 && (i < before->count || k < after->count);) {
+    int r = 0;
+    for (size_t i = 0, k = 0; r == 0 && (i < before->count || k < after->count);) {
         const struct ck_lockfile_tool *old = &before->tools[i], *new = &after->tools[k];
         int order = order_of(i < before->count ? old->name : NULL, k < after->count ? new->name : NULL);
         drifts.tool = order <= 0 ? old->name : new->name;
         if (order == 0)
-            result = compare_tool(&drifts, old, new);
+            r = compare_tool(&drifts, old, new);
         else
-            result = add(&drifts, "tool", order < 0 ? old->path : NULL, order < 0 ? NULL : new->path);
+            r = add(&drifts, "tool", order < 0 ? old->path : NULL, order < 0 ? NULL : new->path);
         i += order <= 0;
         k += order >= 0;
     }
     *ret_drifts = drifts.items;
     *ret_count = drifts.count;
-    return result;
+    return r;
 }

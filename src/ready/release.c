@@ -27,7 +27,7 @@ static size_t measure(const char *text, size_t length)
     if (digits == 0 || digits + 1 >= length || text[digits] != '.' || !is_digit(text[digits + 1]))
         return 0;
     size_t end = digits;
-    while (end < length && (is_alnum(text[end]) || strchr(".+~_-", text[end]) != NULL) && text[end] != '\0')
+    while (end < length && (is_alnum(text[end]) || strchr(".+~_-", text[end])) && text[end] != '\0')
         end++;
     /* A final dot or dash is punctuation, not part of the version. */
     while (!is_alnum(text[end - 1]))
@@ -60,7 +60,7 @@ bool ck_release_find(const char *text, size_t length, char ret_release[CK_RELEAS
         length--;
     }
     const char *end = length > 0 ? memchr(text, '\n', length) : NULL;
-    size_t line = end != NULL ? (size_t)(end - text) : length;
+    size_t line = end ? (size_t)(end - text) : length;
     while (line > 0 && (text[line - 1] == ' ' || text[line - 1] == '\r' || text[line - 1] == '\t'))
         line--;
     (void)ck_quote(ret_release, CK_RELEASE_MAX, text, line);

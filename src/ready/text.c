@@ -9,7 +9,7 @@ static bool take(struct ck_arena *arena, const json_t *value, size_t max_bytes, 
         return false;
     /* jansson refuses a NUL in a string unless JSON_ALLOW_NUL is set, so this copies all of it. */
     *ret_text = ck_arena_strdup(arena, json_string_value(value));
-    return *ret_text != NULL;
+    return !!*ret_text;
 }
 
 bool ck_text_member(struct ck_arena *arena, const json_t *object, const char *key, size_t max_bytes,
@@ -35,5 +35,5 @@ bool ck_text_is_sha256(const char *text)
 
 json_t *ck_text_json(const char *text)
 {
-    return text != NULL ? json_string(text) : json_null();
+    return text ? json_string(text) : json_null();
 }

@@ -46,7 +46,7 @@ static int fail(struct choke_error *error, int errnum, const char *text)
 static bool has_capabilities(int fd)
 {
     char self[64];
-    (void)snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    (void)snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
     return getxattr(self, "security.capability", NULL, 0) > 0;
 }
 
@@ -71,22 +71,22 @@ static int find_bwrap(const struct ck_plan_sources *sources, struct ck_identity 
                       struct choke_error *error)
 {
     const struct ck_tool *entry = ck_grant_bwrap(sources->policy);
-    if (entry == NULL)
+    if (!entry)
         return fail(error, ENOENT, "the policy has no entry 'bwrap' with 'route: jail'");
     const struct ck_binary_wanted wanted = {.name = entry->name, .path = entry->path, .sha256 = entry->sha256};
     struct ck_binary binary;
-    int result = ck_binary_find(sources->search, &wanted, root, &binary, NULL, error);
-    if (result < 0) {
+    int r = ck_binary_find(sources->search, &wanted, root, &binary, NULL, error);
+    if (r < 0) {
         error->outcome = CHOKE_JAIL_UNAVAILABLE;
-        return result;
+        return r;
     }
     CK_FD fd = binary.fd;
     if (binary.script)
         return fail(error, ENOEXEC, "bwrap is a script; it must be a binary");
-    result = check_privileges(&binary, error);
-    if (result == 0)
+    r = check_privileges(&binary, error);
+    if (r == 0)
         *ret_fd = ck_fd_take(&fd);
-    return result;
+    return r;
 }
 
 /* ---- the plan ---------------------------------------------------------------------------- */
@@ -94,7 +94,7 @@ static int find_bwrap(const struct ck_plan_sources *sources, struct ck_identity 
 /* bwrap sets PWD itself. If the plan has none, bwrap_init removes it again. */
 static bool has_pwd(const char *const *env)
 {
-    for (size_t i = 0; env != NULL && env[i] != NULL; i++)
+    for (size_t i = 0; env && env[i]; i++)
         if (strncmp(env[i], "PWD=", 4) == 0)
             return true;
     return false;
@@ -116,21 +116,21 @@ static int make_argv(struct ck_plan *plan, struct ck_bwrap_wanted *wanted, const
     size_t size;
     struct ck_arena arena = {0};
     const struct ck_native_program *program = map_program(plan->native_jail.fd, &size);
-    if (program == NULL)
+    if (!program)
         return -errno;
     wanted->program = program;
     plan->bwrap.bounded = program->landlock_fs != 0;
-    const char **args = outside != NULL ? ck_bwrap_proof(wanted, outside, &arena) : ck_bwrap_argv(wanted, &arena);
-    plan->bwrap.argv = args == NULL ? NULL : ck_arena_strv(&plan->arena, args);
+    const char **args = outside ? ck_bwrap_proof(wanted, outside, &arena) : ck_bwrap_argv(wanted, &arena);
+    plan->bwrap.argv = !args ? NULL : ck_arena_strv(&plan->arena, args);
     ck_arena_done(&arena);
     (void)munmap((void *)(uintptr_t)program, size);
-    return plan->bwrap.argv == NULL ? -ENOMEM : 0;
+    return !plan->bwrap.argv ? -ENOMEM : 0;
 }
 
 static int check_length(const char *const *argv, struct choke_error *error)
 {
     size_t count = 0;
-    while (argv[count] != NULL)
+    while (argv[count])
         count++;
     return count <= CK_BWRAP_ARGS_MAX ? 0
                                       : ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, E2BIG,
@@ -148,10 +148,10 @@ static int finish_plan(const struct ck_plan_sources *sources, struct ck_plan *pl
     if (*image_fd < 0)
         *image_fd = ck_sealed_write("chokepoint-bwrap-init", CK_SEALED_PROGRAM, ck_bwrap_init_image_text,
                                     ck_bwrap_init_image_length);
-    int result = *image_fd < 0 ? *image_fd : 0;
-    if (result < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot write the init program for bwrap: %s",
-                            ck_error_text(-result));
+    int r = *image_fd < 0 ? *image_fd : 0;
+    if (r < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot write the init program for bwrap: %s",
+                            ck_error_text(-r));
     plan->bwrap.image_fd = sources->bwrap_state->image_fd;
     plan->bwrap.program_fd = plan->native_jail.fd;
     plan->bwrap.scratch_pool = &sources->bwrap_state->scratch_pool;
@@ -162,28 +162,27 @@ static int finish_plan(const struct ck_plan_sources *sources, struct ck_plan *pl
 int ck_bwrap_plan_run(const struct ck_plan_sources *sources, struct ck_plan *plan, const char *tool, const char *label,
                       struct choke_error *error)
 {
-    int result = find_bwrap(sources, plan->root, &plan->bwrap.bwrap_fd, error);
-    if (result < 0)
-        return result;
+    int r = find_bwrap(sources, plan->root, &plan->bwrap.bwrap_fd, error);
+    if (r < 0)
+        return r;
     struct ck_bwrap_wanted wanted = {
         .root = plan->host_root,
         .scratch = ck_scratch_name(&sources->bwrap_state->scratch_pool, label, &plan->arena),
         .cwd = plan->jail_cwd,
         .workspace = plan->workspace,
-        .form = plan->keep_executable     ? CK_BWRAP_COPY
-                : plan->exec_path != NULL ? CK_BWRAP_PATH
-                                          : CK_BWRAP_FILE,
+        .form = plan->keep_executable ? CK_BWRAP_COPY
+                : plan->exec_path     ? CK_BWRAP_PATH
+                                      : CK_BWRAP_FILE,
         .tool = tool,
         .argv = plan->argv,
         .pwd = has_pwd(plan->env),
     };
     plan->bwrap.scratch = wanted.scratch;
-    result = wanted.scratch == NULL ? -ENOMEM : make_argv(plan, &wanted, NULL);
-    if (result < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot build the command line of bwrap: %s",
-                            strerror(-result));
-    result = check_length(plan->bwrap.argv, error);
-    return result < 0 ? result : finish_plan(sources, plan, error);
+    r = !wanted.scratch ? -ENOMEM : make_argv(plan, &wanted, NULL);
+    if (r < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot build the command line of bwrap: %s", strerror(-r));
+    r = check_length(plan->bwrap.argv, error);
+    return r < 0 ? r : finish_plan(sources, plan, error);
 }
 
 /* ---- the proof ---- */
@@ -199,7 +198,7 @@ static void read_namespaces(uint64_t ret_numbers[CK_JAIL_LAYER_NAMESPACES])
     char path[64];
     struct stat status;
     for (uint32_t i = 0; i < CK_JAIL_LAYER_NAMESPACES; i++) {
-        (void)snprintf(path, sizeof path, "/proc/self/ns/%s", links[i]);
+        (void)snprintf(path, sizeof(path), "/proc/self/ns/%s", links[i]);
         ret_numbers[i] = stat(path, &status) < 0 ? 0 : (uint64_t)status.st_ino;
     }
 }
@@ -207,14 +206,13 @@ static void read_namespaces(uint64_t ret_numbers[CK_JAIL_LAYER_NAMESPACES])
 int ck_bwrap_plan_proof(const struct ck_plan_sources *sources, struct ck_plan *plan, struct choke_error *error)
 {
     uint64_t outside[CK_JAIL_LAYER_NAMESPACES];
-    int result = find_bwrap(sources, plan->root, &plan->bwrap.bwrap_fd, error);
-    if (result < 0)
-        return result;
+    int r = find_bwrap(sources, plan->root, &plan->bwrap.bwrap_fd, error);
+    if (r < 0)
+        return r;
     read_namespaces(outside);
     struct ck_bwrap_wanted wanted = {.root = plan->host_root, .cwd = CK_JAIL_WORK};
-    result = make_argv(plan, &wanted, outside);
-    if (result < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot build the command line of bwrap: %s",
-                            strerror(-result));
+    r = make_argv(plan, &wanted, outside);
+    if (r < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot build the command line of bwrap: %s", strerror(-r));
     return finish_plan(sources, plan, error);
 }

@@ -21,7 +21,7 @@
 #define FIRST_BYTES ((size_t)4096)
 #define BLOCK_BYTES ((size_t)65536) /* the largest ring from malloc */
 #define SMALL_PAGES_BYTES ((size_t)2 << 20)
-#define MARKER_BYTES (sizeof CK_TRUNCATED_MARKER - 1)
+#define MARKER_BYTES (sizeof(CK_TRUNCATED_MARKER) - 1)
 
 void ck_capture_init(struct ck_capture *capture, size_t cap)
 {
@@ -72,7 +72,7 @@ static void grow_to_mapping(struct ck_capture *capture)
         return;
     bytes &= ~(page - 1);
     char *data = map(bytes);
-    if (data == NULL)
+    if (!data)
         return;
     if (bytes > SMALL_PAGES_BYTES)
         (void)madvise(data + SMALL_PAGES_BYTES, bytes - SMALL_PAGES_BYTES, MADV_HUGEPAGE);
@@ -93,7 +93,7 @@ static void grow(struct ck_capture *capture)
     /* One byte more than the ring, for the NUL. */
     size = size < capture->cap ? size : capture->cap;
     char *data = realloc(capture->data, size + 1);
-    if (data == NULL)
+    if (!data)
         return;
     capture->data = data;
     capture->size = size;
@@ -106,7 +106,7 @@ char *ck_capture_room(struct ck_capture *capture, size_t *ret_room)
     if (capture->at == capture->size)
         capture->at = 0;
     *ret_room = capture->size - capture->at;
-    return capture->data != NULL ? capture->data + capture->at : NULL;
+    return capture->data ? capture->data + capture->at : NULL;
 }
 
 void ck_capture_add(struct ck_capture *capture, size_t length)
@@ -186,7 +186,7 @@ static bool order_pages(struct ck_capture *capture, size_t first)
     size_t page = page_bytes();
     size_t split = first & ~(page - 1);
     char *ordered = map(capture->mapped_bytes);
-    if (ordered == NULL)
+    if (!ordered)
         return false;
     size_t upper = capture->size - split;
     move_pages(ordered, capture->data + split, upper);
@@ -225,7 +225,7 @@ void ck_capture_take(struct ck_capture *capture, struct ck_capture_output *ret)
                                       .memory = capture->data,
                                       .mapped_bytes = capture->mapped_bytes,
                                       .short_of_memory = truncated && saved < capture->cap};
-    if (data != NULL) {
+    if (data) {
         if (truncated)
             memcpy(data, CK_TRUNCATED_MARKER, MARKER_BYTES);
         data[length] = '\0';

@@ -45,7 +45,7 @@
  */
 __attribute__((noinline)) long ck_create_borrowed(ck_create_child child, void *argument, int *ret_pidfd)
 {
-    uint64_t flags = CLONE_VM | CLONE_VFORK | (ret_pidfd != NULL ? (uint64_t)CLONE_PIDFD : 0);
+    uint64_t flags = CLONE_VM | CLONE_VFORK | (ret_pidfd ? (uint64_t)CLONE_PIDFD : 0);
     long pid = CK_RAW5(clone, flags | SIGCHLD, 0, ret_pidfd, 0, 0);
     if (pid == 0)
         child(argument);
@@ -56,7 +56,7 @@ __attribute__((noinline)) long ck_create_borrowed_in(ck_create_child child, void
 {
     struct clone_args args = {
         .flags = CLONE_VM | CLONE_VFORK | CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (unsigned)cgroup_fd};
-    long pid = CK_RAW2(clone3, &args, sizeof args);
+    long pid = CK_RAW2(clone3, &args, sizeof(args));
     if (pid == 0)
         child(argument);
     return pid;
@@ -67,7 +67,7 @@ long ck_create_copied(ck_create_child child, void *argument, int cgroup_fd)
     long pid;
     if (cgroup_fd >= 0) {
         struct clone_args args = {.flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (unsigned)cgroup_fd};
-        pid = CK_RAW2(clone3, &args, sizeof args);
+        pid = CK_RAW2(clone3, &args, sizeof(args));
     } else {
         pid = CK_RAW5(clone, SIGCHLD, 0, 0, 0, 0);
     }
@@ -113,7 +113,7 @@ static long seal(const uint32_t key[2])
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
     };
-    const struct sock_fprog program = {.len = sizeof code / sizeof code[0], .filter = code};
+    const struct sock_fprog program = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
     return CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }
 
@@ -124,12 +124,12 @@ static long seal(const uint32_t key[2])
 long ck_create_execute_last(int fd, char *const *argv, char *const *envp)
 {
     uint32_t key[2] = {0};
-    long result = CK_RAW3(getrandom, key, sizeof key, 0);
-    if (result != (long)sizeof key)
-        return result < 0 ? result : -EIO;
-    result = seal(key);
+    long r = CK_RAW3(getrandom, key, sizeof(key), 0);
+    if (r != (long)sizeof(key))
+        return r < 0 ? r : -EIO;
+    r = seal(key);
     uint64_t key_argument = (uint64_t)key[1] << 32 | key[0];
-    return result < 0 ? result : CK_RAW6(execveat, fd, "", argv, envp, AT_EMPTY_PATH, key_argument);
+    return r < 0 ? r : CK_RAW6(execveat, fd, "", argv, envp, AT_EMPTY_PATH, key_argument);
 }
 
 /* ---- only what a tracer can follow ---- */
@@ -172,8 +172,8 @@ long ck_create_keep_traceable(void)
         CALLS_OF(OTHER_CLONE, OTHER_UNSHARE, OTHER_PRCTL),
         REFUSE(ENOSYS),
     };
-    const unsigned short length = sizeof code / sizeof code[0];
-    _Static_assert(sizeof code / sizeof code[0] == 2 * CALLS_LENGTH + 4,
+    const unsigned short length = sizeof(code) / sizeof(code[0]);
+    _Static_assert(sizeof(code) / sizeof(code[0]) == 2 * CALLS_LENGTH + 4,
                    "CALLS_LENGTH must be the length of CALLS_OF, which the two jumps skip");
     const struct sock_fprog program = {.len = length, .filter = code};
     return CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
@@ -181,7 +181,7 @@ long ck_create_keep_traceable(void)
 
 long ck_create_execute(int fd, const char *path, char *const *argv, char *const *envp)
 {
-    if (path != NULL)
+    if (path)
         return CK_RAW3(execve, path, argv, envp);
     return CK_RAW5(execveat, fd, "", argv, envp, AT_EMPTY_PATH);
 }

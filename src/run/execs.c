@@ -64,7 +64,7 @@ static void drop_files(struct exec_file *files, size_t count)
 
 static void drop_set(struct ck_execs_set *set)
 {
-    if (set->files == NULL)
+    if (!set->files)
         return;
     drop_files(set->files, set->count);
     free(set->files);
@@ -79,7 +79,7 @@ void ck_execs_init(struct ck_execs *execs, struct ck_binary_search *search)
 
 void ck_execs_done(struct ck_execs *execs)
 {
-    for (size_t i = 0; execs->sets != NULL && i < SETS_MAX; i++)
+    for (size_t i = 0; execs->sets && i < SETS_MAX; i++)
         drop_set(&execs->sets[i]);
     free(execs->sets);
     *execs = (struct ck_execs){0};
@@ -97,7 +97,7 @@ static int add_file(struct maker *maker, int fd, const char *path)
         return -errno;
     struct exec_file *file = &maker->files[maker->count];
     *file = (struct exec_file){.version = ck_version_of(&status)};
-    if (path != NULL && (file->path = strdup(path)) == NULL)
+    if (path && !(file->path = strdup(path)))
         return -ENOMEM;
     maker->count++;
     return 0;
@@ -109,20 +109,20 @@ static int find_helper(struct maker *maker, const char *helper)
     const struct ck_binary_wanted wanted = {.name = helper, .path = helper[0] == '/' ? helper : NULL};
     struct ck_binary binary;
     CK_FD directory_fd = -1;
-    int result = ck_binary_directory(helper, maker->root, &directory_fd, maker->error);
-    if (result != -ENOTDIR)
-        return result; /* a directory: in a jail its files may be mapped as code; none of them may be executed */
-    result = ck_binary_find(maker->search, &wanted, maker->root, &binary, NULL, maker->error);
-    if (result < 0 && maker->error->outcome == CHOKE_TOOL_MISSING) {
+    int r = ck_binary_directory(helper, maker->root, &directory_fd, maker->error);
+    if (r != -ENOTDIR)
+        return r; /* a directory: in a jail its files may be mapped as code; none of them may be executed */
+    r = ck_binary_find(maker->search, &wanted, maker->root, &binary, NULL, maker->error);
+    if (r < 0 && maker->error->outcome == CHOKE_TOOL_MISSING) {
         *maker->error = (struct choke_error){0};
         return 0;
     }
-    if (result < 0)
-        return result;
-    result = add_file(maker, binary.fd, NULL);
-    if (result < 0) {
+    if (r < 0)
+        return r;
+    r = add_file(maker, binary.fd, NULL);
+    if (r < 0) {
         ck_fd_close(&binary.fd);
-        return result;
+        return r;
     }
     maker->helper_names[maker->helpers_count] = helper;
     maker->helper_fds[maker->helpers_count++] = binary.fd;
@@ -131,13 +131,13 @@ static int find_helper(struct maker *maker, const char *helper)
 
 static int collect_files(struct maker *maker, const struct ck_execs_tool *tools, size_t count)
 {
-    int result = 0;
-    for (size_t i = 0; i < count && result == 0; i++)
-        result = add_file(maker, tools[i].fd, NULL);
+    int r = 0;
+    for (size_t i = 0; i < count && r == 0; i++)
+        r = add_file(maker, tools[i].fd, NULL);
     for (size_t i = 0; i < count; i++)
-        for (uint32_t j = 0; j < tools[i].execs->count && result == 0; j++)
-            result = find_helper(maker, tools[i].execs->items[j]);
-    return result;
+        for (uint32_t j = 0; j < tools[i].execs->count && r == 0; j++)
+            r = find_helper(maker, tools[i].execs->items[j]);
+    return r;
 }
 
 /* ---- cached rulesets ---- */
@@ -159,11 +159,11 @@ static bool fits(const struct ck_execs_set *set, const struct maker *maker)
      * The root is compared too: a file inside the root is not trusted, so another root may give
      * another answer.
      */
-    if (set->files == NULL || set->root.device != maker->root.device || set->root.inode != maker->root.inode ||
-        set->count < maker->count || (set->count > maker->count && set->files[maker->count].path == NULL))
+    if (!set->files || set->root.device != maker->root.device || set->root.inode != maker->root.inode ||
+        set->count < maker->count || (set->count > maker->count && !set->files[maker->count].path))
         return false;
     for (size_t i = 0; i < maker->count; i++)
-        if (set->files[i].path != NULL || !ck_version_equal(&set->files[i].version, &maker->files[i].version))
+        if (set->files[i].path || !ck_version_equal(&set->files[i].version, &maker->files[i].version))
             return false;
     for (size_t i = maker->count; i < set->count; i++)
         if (!still_there(&set->files[i]))
@@ -173,7 +173,7 @@ static bool fits(const struct ck_execs_set *set, const struct maker *maker)
 
 static int find_set(const struct ck_execs *execs, const struct maker *maker)
 {
-    for (size_t i = 0; execs->sets != NULL && i < SETS_MAX; i++)
+    for (size_t i = 0; execs->sets && i < SETS_MAX; i++)
         if (fits(&execs->sets[i], maker))
             return fcntl(execs->sets[i].ruleset_fd, F_DUPFD_CLOEXEC, 3);
     return -1;
@@ -187,17 +187,17 @@ static void cache_set(struct ck_execs *execs, struct maker *maker)
 {
     if (maker->count == 0)
         return;
-    if (execs->sets == NULL)
-        execs->sets = calloc(SETS_MAX, sizeof *execs->sets);
-    struct exec_file *files = execs->sets == NULL ? NULL : malloc(maker->count * sizeof *files);
-    int ruleset_fd = files == NULL ? -1 : fcntl(maker->ruleset_fd, F_DUPFD_CLOEXEC, 3);
+    if (!execs->sets)
+        execs->sets = calloc(SETS_MAX, sizeof(*execs->sets));
+    struct exec_file *files = !execs->sets ? NULL : malloc(maker->count * sizeof(*files));
+    int ruleset_fd = !files ? -1 : fcntl(maker->ruleset_fd, F_DUPFD_CLOEXEC, 3);
     if (ruleset_fd < 0) {
         free(files);
         return;
     }
     struct ck_execs_set *set = &execs->sets[execs->next++ % SETS_MAX];
     drop_set(set);
-    memcpy(files, maker->files, maker->count * sizeof *files);
+    memcpy(files, maker->files, maker->count * sizeof(*files));
     *set = (struct ck_execs_set){.ruleset_fd = ruleset_fd, .root = maker->root, .files = files, .count = maker->count};
     maker->count = 0;
 }
@@ -206,10 +206,10 @@ static void cache_set(struct ck_execs *execs, struct maker *maker)
 
 static int allow(const struct maker *maker, int fd, const char *path)
 {
-    int result = ck_landlock_allow(maker->ruleset_fd, fd);
-    return result == 0 ? 0
-                       : ck_error_set(maker->error, CHOKE_SPAWN_FAILED, -result, "cannot allow '%s' to be executed: %s",
-                                      CK_QUOTE(path), strerror(-result));
+    int r = ck_landlock_allow(maker->ruleset_fd, fd);
+    return r == 0 ? 0
+                  : ck_error_set(maker->error, CHOKE_SPAWN_FAILED, -r, "cannot allow '%s' to be executed: %s",
+                                 CK_QUOTE(path), strerror(-r));
 }
 
 /*
@@ -221,7 +221,7 @@ static int follow(struct maker *maker, int fd, const char *path, unsigned depth)
 static bool is_allowed(const struct maker *maker, const struct ck_version *version)
 {
     for (size_t i = 0; i < maker->count; i++)
-        if (maker->files[i].path != NULL && ck_version_equal(&maker->files[i].version, version))
+        if (maker->files[i].path && ck_version_equal(&maker->files[i].version, version))
             return true;
     return false;
 }
@@ -230,20 +230,20 @@ static bool is_allowed(const struct maker *maker, const struct ck_version *versi
 static int allow_found(struct maker *maker, const struct ck_binary_wanted *wanted, unsigned depth)
 {
     struct ck_binary binary;
-    int result = ck_binary_find(maker->search, wanted, maker->root, &binary, NULL, maker->error);
-    if (result < 0 && maker->error->outcome == CHOKE_TOOL_MISSING) {
+    int r = ck_binary_find(maker->search, wanted, maker->root, &binary, NULL, maker->error);
+    if (r < 0 && maker->error->outcome == CHOKE_TOOL_MISSING) {
         *maker->error = (struct choke_error){0};
         return 0;
     }
-    if (result < 0)
-        return result;
+    if (r < 0)
+        return r;
     CK_FD fd = binary.fd;
     if (is_allowed(maker, &binary.version))
         return 0;
-    result = add_file(maker, fd, binary.path);
-    if (result == 0)
-        result = allow(maker, fd, binary.path);
-    return result < 0 ? result : follow(maker, fd, binary.path, depth + 1);
+    r = add_file(maker, fd, binary.path);
+    if (r == 0)
+        r = allow(maker, fd, binary.path);
+    return r < 0 ? r : follow(maker, fd, binary.path, depth + 1);
 }
 
 /*
@@ -257,13 +257,13 @@ static int follow_script(struct maker *maker, char *line, unsigned depth)
     if (!ck_depend_shebang_split(line, &interpreter, &argument) || interpreter[0] != '/' || depth == DEPTH_MAX)
         return 0;
     const struct ck_binary_wanted wanted = {.name = interpreter, .path = interpreter};
-    int result = allow_found(maker, &wanted, depth);
-    if (result < 0 || strcmp(strrchr(interpreter, '/') + 1, "env") != 0)
-        return result;
+    int r = allow_found(maker, &wanted, depth);
+    if (r < 0 || strcmp(strrchr(interpreter, '/') + 1, "env") != 0)
+        return r;
     char arguments[FIRST_LINE_MAX + 1];
-    (void)snprintf(arguments, sizeof arguments, "%s", argument);
+    (void)snprintf(arguments, sizeof(arguments), "%s", argument);
     const char *name = ck_depend_shebang_env_program(arguments);
-    if (name == NULL || strchr(name, '/') != NULL)
+    if (!name || strchr(name, '/'))
         return 0;
     /* The search path is used here, so the same name may give another file in the next run. */
     maker->by_name = true;
@@ -282,68 +282,68 @@ static int follow(struct maker *maker, int fd, const char *path, unsigned depth)
     if (line[0] == '#' && line[1] == '!')
         return follow_script(maker, line, depth);
     /* The kernel does not execute a file that it cannot parse, either. */
-    if (ck_elf_interpreter(fd, loader, sizeof loader) < 0 || loader[0] != '/' || depth == DEPTH_MAX)
+    if (ck_elf_interpreter(fd, loader, sizeof(loader)) < 0 || loader[0] != '/' || depth == DEPTH_MAX)
         return 0;
     return allow_found(maker, &(struct ck_binary_wanted){.name = loader, .path = loader}, depth);
 }
 
 static int allow_files(struct maker *maker, const struct ck_execs_tool *tools, size_t count)
 {
-    int result = 0;
-    for (size_t i = 0; i < count && result == 0; i++) {
-        result = allow(maker, tools[i].fd, tools[i].path);
-        if (result == 0)
-            result = follow(maker, tools[i].fd, tools[i].path, 0);
+    int r = 0;
+    for (size_t i = 0; i < count && r == 0; i++) {
+        r = allow(maker, tools[i].fd, tools[i].path);
+        if (r == 0)
+            r = follow(maker, tools[i].fd, tools[i].path, 0);
     }
-    for (size_t i = 0; i < maker->helpers_count && result == 0; i++) {
-        result = allow(maker, maker->helper_fds[i], maker->helper_names[i]);
-        if (result == 0)
-            result = follow(maker, maker->helper_fds[i], maker->helper_names[i], 0);
+    for (size_t i = 0; i < maker->helpers_count && r == 0; i++) {
+        r = allow(maker, maker->helper_fds[i], maker->helper_names[i]);
+        if (r == 0)
+            r = follow(maker, maker->helper_fds[i], maker->helper_names[i], 0);
     }
-    return result;
+    return r;
 }
 
-static int fail_without_landlock(int result, struct choke_error *error)
+static int fail_without_landlock(int r, struct choke_error *error)
 {
-    const char *why = result == -ENOSYS       ? "this kernel has no Landlock (it came with Linux 5.13)"
-                      : result == -EOPNOTSUPP ? "Landlock was disabled at boot (lsm=)"
-                                              : strerror(-result);
-    return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, -result, "cannot enforce 'execs' of the policy entry: %s", why);
+    const char *why = r == -ENOSYS       ? "this kernel has no Landlock (it came with Linux 5.13)"
+                      : r == -EOPNOTSUPP ? "Landlock was disabled at boot (lsm=)"
+                                         : strerror(-r);
+    return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, -r, "cannot enforce 'execs' of the policy entry: %s", why);
 }
 
 static int make(struct ck_execs *execs, struct maker *maker, const struct ck_execs_tool *tools, size_t count)
 {
-    int result = collect_files(maker, tools, count);
-    if (result < 0)
-        return result;
+    int r = collect_files(maker, tools, count);
+    if (r < 0)
+        return r;
     maker->ruleset_fd = find_set(execs, maker);
     if (maker->ruleset_fd >= 0)
         return 0;
     maker->ruleset_fd = ck_landlock_new();
     if (maker->ruleset_fd < 0)
         return fail_without_landlock(maker->ruleset_fd, maker->error);
-    result = allow_files(maker, tools, count);
-    if (result == 0 && !maker->by_name)
+    r = allow_files(maker, tools, count);
+    if (r == 0 && !maker->by_name)
         cache_set(execs, maker);
-    return result;
+    return r;
 }
 
 int ck_execs_make(struct ck_execs *execs, struct ck_identity root, const struct ck_execs_tool *tools, size_t count,
                   int *ret_fd, struct choke_error *error)
 {
-    CK_HEAP struct maker *maker = ck_heap_own(malloc(sizeof *maker));
-    if (maker == NULL)
+    CK_HEAP struct maker *maker = ck_heap_own(malloc(sizeof(*maker)));
+    if (!maker)
         return ck_error_oom(error);
     *maker = (struct maker){.search = execs->search, .root = root, .error = error, .ruleset_fd = -1};
-    int result = make(execs, maker, tools, count);
+    int r = make(execs, maker, tools, count);
     CK_FD ruleset_fd = maker->ruleset_fd;
     drop_files(maker->files, maker->count);
     for (size_t i = 0; i < maker->helpers_count; i++)
         ck_fd_close(&maker->helper_fds[i]);
-    if (result == 0)
+    if (r == 0)
         *ret_fd = ck_fd_take(&ruleset_fd);
     else if (error->outcome == CHOKE_NONE)
-        (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot enforce 'execs' of the policy entry: %s",
-                           strerror(-result));
-    return result;
+        (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot enforce 'execs' of the policy entry: %s",
+                           strerror(-r));
+    return r;
 }

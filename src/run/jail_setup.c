@@ -26,7 +26,7 @@ static size_t drop_without_landlock(struct ck_plan *plan, size_t count)
 {
     size_t remaining = 0;
     for (size_t i = 0; i < count; i++)
-        if (plan->bwrap.argv == NULL || plan->bwrap.bounded ||
+        if (!plan->bwrap.argv || plan->bwrap.bounded ||
             (strcmp(plan->layers[i], "landlock") != 0 && strcmp(plan->layers[i], "execs") != 0))
             plan->layers[remaining++] = plan->layers[i];
     return remaining;
@@ -36,7 +36,7 @@ static size_t drop_without_landlock(struct ck_plan *plan, size_t count)
 static void list_layers(struct ck_plan *plan)
 {
     size_t count = 0;
-    for (const char *const *layer = plan->jail.jail->layers; *layer != NULL && count < CK_LAYERS_MAX - 1; layer++)
+    for (const char *const *layer = plan->jail.jail->layers; *layer && count < CK_LAYERS_MAX - 1; layer++)
         plan->layers[count++] = *layer;
     /* The native jail without user namespaces has a ruleset, too, and lists "execs" itself. */
     if (plan->ruleset_fd >= 0 && plan->no_userns.filter_fd < 0)
@@ -55,21 +55,21 @@ static void list_layers(struct ck_plan *plan)
 static int resolve_work_paths(struct ck_plan *plan)
 {
     char root[PATH_MAX], cwd[PATH_MAX];
-    int result = ck_beneath_path(plan->root_fd, root, sizeof root);
-    if (result == 0 && plan->cwd_fd != plan->root_fd)
-        result = ck_beneath_path(plan->cwd_fd, cwd, sizeof cwd);
+    int r = ck_beneath_path(plan->root_fd, root, sizeof(root));
+    if (r == 0 && plan->cwd_fd != plan->root_fd)
+        r = ck_beneath_path(plan->cwd_fd, cwd, sizeof(cwd));
     else
-        memcpy(cwd, root, sizeof cwd);
+        memcpy(cwd, root, sizeof(cwd));
     size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
-    if (result < 0 || strncmp(root, cwd, length) != 0) {
-        (void)ck_error_set(&plan->verdict.error, CHOKE_CWD, result < 0 ? -result : EXDEV,
-                           "cannot find the working directory beneath the root%s%s", result < 0 ? ": " : "",
-                           result < 0 ? ck_beneath_strerror(-result) : "");
+    if (r < 0 || strncmp(root, cwd, length) != 0) {
+        (void)ck_error_set(&plan->verdict.error, CHOKE_CWD, r < 0 ? -r : EXDEV,
+                           "cannot find the working directory beneath the root%s%s", r < 0 ? ": " : "",
+                           r < 0 ? ck_beneath_strerror(-r) : "");
         return ck_plan_refuse(plan, NULL, "request.cwd");
     }
     plan->host_root = ck_arena_strdup(&plan->arena, root);
     plan->jail_cwd = ck_arena_printf(&plan->arena, CK_JAIL_WORK "%s", cwd + length);
-    return plan->host_root == NULL || plan->jail_cwd == NULL ? -ENOMEM : 0;
+    return !plan->host_root || !plan->jail_cwd ? -ENOMEM : 0;
 }
 
 /*
@@ -97,7 +97,7 @@ static int rewrite_paths(struct ck_plan *plan)
             continue;
         plan->argv[at] = ck_arena_printf(&plan->arena, "%.*s" CK_JAIL_WORK "%s", (int)(path - parsed->argv[at]),
                                          parsed->argv[at], path + root);
-        if (plan->argv[at] == NULL)
+        if (!plan->argv[at])
             return -ENOMEM;
     }
     return 0;

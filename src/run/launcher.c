@@ -99,14 +99,14 @@ static __attribute__((noreturn)) void keeper_child(void *argument)
     long socket_fd = CK_RAW3(fcntl, child->socket_fd, F_DUPFD_CLOEXEC, 10);
     long null_fd = CK_RAW3(fcntl, child->null_fd, F_DUPFD_CLOEXEC, 10);
     long image_fd = CK_RAW3(fcntl, child->image_fd, F_DUPFD_CLOEXEC, 10);
-    long result = socket_fd < 0 ? socket_fd : null_fd < 0 ? null_fd : image_fd < 0 ? image_fd : 0;
-    for (int target = 0; target <= 2 && result >= 0; target++)
-        result = CK_RAW3(dup3, null_fd, target, 0);
-    if (result >= 0)
-        result = CK_RAW3(dup3, socket_fd, CK_KEEPER_SOCKET_FD, 0);
-    if (result >= 0)
-        result = ck_create_execute((int)image_fd, NULL, argv, envp);
-    child->error = result;
+    long r = socket_fd < 0 ? socket_fd : null_fd < 0 ? null_fd : image_fd < 0 ? image_fd : 0;
+    for (int target = 0; target <= 2 && r >= 0; target++)
+        r = CK_RAW3(dup3, null_fd, target, 0);
+    if (r >= 0)
+        r = CK_RAW3(dup3, socket_fd, CK_KEEPER_SOCKET_FD, 0);
+    if (r >= 0)
+        r = ck_create_execute((int)image_fd, NULL, argv, envp);
+    child->error = r;
     for (;;)
         (void)CK_RAW1(exit_group, 127);
 }
@@ -119,9 +119,9 @@ static long create_blocked(struct keeper_child *child, int *ret_pidfd)
 {
     static const uint64_t all = ~UINT64_C(0);
     uint64_t before = 0;
-    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
     long pid = ck_create_borrowed(keeper_child, child, ret_pidfd);
-    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
     return pid;
 }
 
@@ -129,9 +129,9 @@ static int create_keeper(int socket_fd, int *ret_pidfd, pid_t *ret_pid)
 {
     CK_FD image_fd =
         ck_sealed_write("chokepoint-keeper", CK_SEALED_PROGRAM, ck_keeper_image_text, ck_keeper_image_length);
-    int result = image_fd < 0 ? image_fd : 0;
-    if (result < 0)
-        return result;
+    int r = image_fd < 0 ? image_fd : 0;
+    if (r < 0)
+        return r;
     CK_FD null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null_fd < 0)
         return -errno;
@@ -161,10 +161,10 @@ static int send_setup(int control_fd)
     CK_FD cgroup_fd = ck_cgroup_own();
     if (cgroup_fd < 0 && ck_error_is_transient(-cgroup_fd))
         return cgroup_fd; /* it may work the next time; a keeper without a cgroup would stay so for its whole life */
-    bool named = ck_cgroup_prefix(setup.cgroup_prefix, sizeof setup.cgroup_prefix) == 0;
+    bool named = ck_cgroup_prefix(setup.cgroup_prefix, sizeof(setup.cgroup_prefix)) == 0;
     setup.has_cgroup = cgroup_fd >= 0 && named;
     const int fds[2] = {self_fd, cgroup_fd};
-    return send_message(control_fd, &setup, sizeof setup, fds, setup.has_cgroup ? 2 : 1);
+    return send_message(control_fd, &setup, sizeof(setup), fds, setup.has_cgroup ? 2 : 1);
 }
 
 /*
@@ -182,7 +182,7 @@ static int send_groups(int control_fd, const struct ck_launcher *launcher)
         message.trial |= 1u << i;
         fds[count++] = launcher->group_fds[i];
     }
-    return count == 0 ? 0 : send_message(control_fd, &message, sizeof message, fds, count);
+    return count == 0 ? 0 : send_message(control_fd, &message, sizeof(message), fds, count);
 }
 
 /*
@@ -202,34 +202,34 @@ static int start_keeper(struct ck_launcher *launcher)
         return -errno;
     CK_FD ours = pair[0];
     CK_FD theirs = pair[1];
-    int result = send_setup(ours);
-    if (result == 0)
-        result = send_groups(ours, launcher);
-    if (result < 0)
-        return result;
+    int r = send_setup(ours);
+    if (r == 0)
+        r = send_groups(ours, launcher);
+    if (r < 0)
+        return r;
     /*
      * The caller is inspected before and after: another thread may change what the keeper inherits
      * (sys/caller.h) while it is made.
      */
     struct ck_caller after;
-    result = ck_caller_inspect(&launcher->caller_proc, &launcher->maker);
-    if (result == 0)
-        result = create_keeper(theirs, &launcher->keeper_fd, &launcher->keeper_pid);
-    if (result < 0)
-        return result;
+    r = ck_caller_inspect(&launcher->caller_proc, &launcher->maker);
+    if (r == 0)
+        r = create_keeper(theirs, &launcher->keeper_fd, &launcher->keeper_pid);
+    if (r < 0)
+        return r;
     launcher->control_fd = ck_fd_take(&ours);
     launcher->keeper_reachable = !ck_caller_child_unreachable(&launcher->maker, launcher->keeper_pid);
-    result = ck_caller_inspect(&launcher->caller_proc, &after);
-    if (result == 0)
-        result = watch_keeper(launcher);
+    r = ck_caller_inspect(&launcher->caller_proc, &after);
+    if (r == 0)
+        r = watch_keeper(launcher);
     /*
      * Another thread has changed it: it is not known which of the two states the keeper inherited.
      */
-    if (result == 0 && !ck_caller_same(&after, &launcher->maker))
-        result = -EAGAIN;
-    if (result < 0)
+    if (r == 0 && !ck_caller_same(&after, &launcher->maker))
+        r = -EAGAIN;
+    if (r < 0)
         (void)end_keeper(launcher);
-    return result;
+    return r;
 }
 
 static bool end_keeper(struct ck_launcher *launcher)
@@ -243,7 +243,7 @@ static bool end_keeper(struct ck_launcher *launcher)
 void ck_launcher_wake_keeper(struct ck_launcher *launcher)
 {
     ck_retire_wake(launcher->keeper_fd);
-    for (const struct ck_retired *retired = launcher->retired; retired != NULL; retired = retired->next)
+    for (const struct ck_retired *retired = launcher->retired; retired; retired = retired->next)
         ck_retire_wake(retired->keeper_fd);
 }
 
@@ -266,10 +266,10 @@ void ck_launcher_replace_keeper(struct ck_launcher *launcher)
 static int send_request(int control_fd, const void *request, size_t length, const int *fds, unsigned fd_count)
 {
     for (int tries = 0;; tries++) {
-        int result = send_message(control_fd, request, length, fds, fd_count);
+        int r = send_message(control_fd, request, length, fds, fd_count);
         /* ETOOMANYREFS: too many descriptors of this user are in sockets and not received yet. */
-        if ((result != -EAGAIN && result != -ETOOMANYREFS) || tries == KEEPER_BUSY_TRIES)
-            return result;
+        if ((r != -EAGAIN && r != -ETOOMANYREFS) || tries == KEEPER_BUSY_TRIES)
+            return r;
         struct pollfd polled = {.fd = control_fd, .events = POLLOUT};
         (void)poll(&polled, 1, KEEPER_BUSY_MS);
     }
@@ -279,23 +279,23 @@ static int send_request(int control_fd, const void *request, size_t length, cons
 int ck_launcher_ask(struct ck_launcher *launcher, const void *request, size_t length, const int *fds, unsigned fd_count)
 {
     for (int tries = 0;; tries++) {
-        int result = launcher->control_fd < 0 ? start_keeper(launcher) : 0;
-        if (result == 0)
-            result = send_request(launcher->control_fd, request, length, fds, fd_count);
-        if (result != -EPIPE && result != -ECONNRESET)
-            return result;
+        int r = launcher->control_fd < 0 ? start_keeper(launcher) : 0;
+        if (r == 0)
+            r = send_request(launcher->control_fd, request, length, fds, fd_count);
+        if (r != -EPIPE && r != -ECONNRESET)
+            return r;
         if (tries > 0)
-            return result;
+            return r;
         (void)end_keeper(launcher);
     }
 }
 
-static const char *keeper_error_text(int result)
+static const char *keeper_error_text(int r)
 {
     /* vm.memfd_noexec=2 refuses to create an executable memory file with EACCES. */
-    if (result == -EACCES || result == -EPERM)
+    if (r == -EACCES || r == -EPERM)
         return "executing from memory is forbidden here (sysctl vm.memfd_noexec, or a security module)";
-    return ck_error_text(-result);
+    return ck_error_text(-r);
 }
 
 /*
@@ -322,25 +322,25 @@ static int make_warden(struct ck_launcher *launcher, const struct ck_native_imag
                        struct ck_warden **ret_warden, struct choke_error *error)
 {
     const struct ck_wire_try request = {.kind = limited ? CK_WIRE_LIMITED : CK_WIRE_WARDEN,
-                                        .trial = native_jail != NULL ? 1 : 0};
-    struct ck_warden *warden = malloc(sizeof *warden);
-    if (warden == NULL)
+                                        .trial = native_jail ? 1 : 0};
+    struct ck_warden *warden = malloc(sizeof(*warden));
+    if (!warden)
         return ck_error_oom(error);
     int pair[2];
-    int result = limited ? find_groups(launcher) : 0;
-    if (result == 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-        result = -errno;
-    if (result == 0) {
-        const int fds[2] = {pair[1], native_jail != NULL ? native_jail->fd : -1};
-        result = ck_launcher_ask(launcher, &request, sizeof request, fds, native_jail != NULL ? 2 : 1);
+    int r = limited ? find_groups(launcher) : 0;
+    if (r == 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        r = -errno;
+    if (r == 0) {
+        const int fds[2] = {pair[1], native_jail ? native_jail->fd : -1};
+        r = ck_launcher_ask(launcher, &request, sizeof(request), fds, native_jail ? 2 : 1);
         ck_fd_close(&pair[1]);
-        if (result < 0)
+        if (r < 0)
             ck_fd_close(&pair[0]);
     }
-    if (result < 0) {
+    if (r < 0) {
         free(warden);
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot start a keeper for the run: %s",
-                            keeper_error_text(result));
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot start a keeper for the run: %s",
+                            keeper_error_text(r));
     }
     *warden = (struct ck_warden){.source = CK_WATCH_SOURCE_WARDEN,
                                  .socket_fd = pair[0],
@@ -348,7 +348,7 @@ static int make_warden(struct ck_launcher *launcher, const struct ck_native_imag
                                  .overlay_fd = -1,
                                  .gate_fd = -1,
                                  .direct_attempts_fd = -1,
-                                 .native_jail = native_jail != NULL ? native_jail->number : 0,
+                                 .native_jail = native_jail ? native_jail->number : 0,
                                  .limited = limited,
                                  .generation = launcher->generation};
     *ret_warden = warden;
@@ -358,13 +358,13 @@ static int make_warden(struct ck_launcher *launcher, const struct ck_native_imag
 int ck_launcher_take(struct ck_launcher *launcher, const struct ck_native_image *native_jail, bool limited,
                      struct ck_warden **ret_warden, bool *ret_fresh, struct choke_error *error)
 {
-    uint64_t number = native_jail != NULL ? native_jail->number : 0;
+    uint64_t number = native_jail ? native_jail->number : 0;
     struct ck_warden **at = &launcher->idle;
     /* A warden is in one jail for its whole life, and has cgroups for limits or has none. */
-    while (*at != NULL &&
+    while (*at &&
            ((*at)->native_jail != number || (*at)->limited != limited || (*at)->generation != launcher->generation))
         at = &(*at)->next;
-    *ret_fresh = *at == NULL;
+    *ret_fresh = !*at;
     if (*ret_fresh)
         return make_warden(launcher, native_jail, limited, ret_warden, error);
     *ret_warden = *at;
@@ -382,7 +382,7 @@ void ck_launcher_give_back(struct ck_launcher *launcher, struct ck_warden *warde
 
 void ck_launcher_drop_idle(struct ck_launcher *launcher, struct ck_warden *warden)
 {
-    for (struct ck_warden **at = &launcher->idle; *at != NULL; at = &(*at)->next) {
+    for (struct ck_warden **at = &launcher->idle; *at; at = &(*at)->next) {
         if (*at != warden)
             continue;
         *at = warden->next;
@@ -405,7 +405,7 @@ void ck_launcher_discard(struct ck_warden *warden, bool kill)
 /* A warden ends by itself when its socket is closed. */
 static void discard_idle(struct ck_launcher *launcher)
 {
-    while (launcher->idle != NULL) {
+    while (launcher->idle) {
         struct ck_warden *warden = launcher->idle;
         launcher->idle = warden->next;
         ck_launcher_discard(warden, false);
@@ -455,16 +455,16 @@ static int send_large(int socket_fd, const struct ck_wire_plan *plan, struct fd_
         return memory_fd;
     const struct ck_wire_large large = {.kind = CK_WIRE_LARGE, .flags = plan->flags, .size_bytes = plan->size_bytes};
     fd_list->fds[fd_list->count++] = memory_fd;
-    return send_message(socket_fd, &large, sizeof large, fd_list->fds, fd_list->count);
+    return send_message(socket_fd, &large, sizeof(large), fd_list->fds, fd_list->count);
 }
 
 /* A plan that fits is sent as one message, a larger one in a memory file. */
 static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct fd_list *fd_list, uint64_t deadline_ns,
                          uint64_t kill_ns)
 {
-    const struct ck_wire_strings strings = {.argv = plan->bwrap.argv != NULL ? plan->bwrap.argv : plan->argv,
+    const struct ck_wire_strings strings = {.argv = plan->bwrap.argv ? plan->bwrap.argv : plan->argv,
                                             .env = plan->env,
-                                            .path = plan->bwrap.argv != NULL ? NULL : plan->exec_path,
+                                            .path = plan->bwrap.argv ? NULL : plan->exec_path,
                                             .root = plan->native_jail.fd >= 0 ? plan->host_root : NULL,
                                             .cwd = plan->native_jail.fd >= 0 ? plan->jail_cwd : NULL};
     /*
@@ -474,12 +474,12 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct fd_li
     size_t size = ck_wire_pack(&strings, NULL, 0);
     bool large = size > CK_WIRE_INLINE_MAX;
     CK_HEAP struct ck_wire_plan *packed = ck_heap_own(malloc(size));
-    if (packed == NULL)
+    if (!packed)
         return -ENOMEM;
     (void)ck_wire_pack(&strings, packed, size);
     packed->flags = (plan->ruleset_fd >= 0 ? (uint32_t)CK_WIRE_HAS_RULESET : 0) |
-                    (plan->bwrap.argv != NULL ? (uint32_t)CK_WIRE_HAS_BWRAP : 0) |
-                    (plan->keep_executable && plan->bwrap.argv == NULL ? (uint32_t)CK_WIRE_KEEP_EXECUTABLE : 0) |
+                    (plan->bwrap.argv ? (uint32_t)CK_WIRE_HAS_BWRAP : 0) |
+                    (plan->keep_executable && !plan->bwrap.argv ? (uint32_t)CK_WIRE_KEEP_EXECUTABLE : 0) |
                     (plan->no_userns.filter_fd >= 0 ? (uint32_t)CK_WIRE_HAS_FILTER : 0) |
                     (plan->sealed ? (uint32_t)CK_WIRE_SEALED : 0) |
                     (plan->native_jail.fd >= 0 ? (uint32_t)CK_WIRE_NATIVE_JAIL : 0) |
@@ -489,7 +489,7 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct fd_li
     packed->workspace = (uint32_t)plan->workspace;
     packed->deadline_ns = deadline_ns;
     packed->kill_ns = kill_ns;
-    memcpy(packed->limits, plan->limits, sizeof packed->limits);
+    memcpy(packed->limits, plan->limits, sizeof(packed->limits));
     return large ? send_large(socket_fd, packed, fd_list)
                  : send_message(socket_fd, packed, size, fd_list->fds, fd_list->count);
 }
@@ -525,23 +525,23 @@ int ck_launcher_send_plan(struct ck_warden *warden, const struct ck_plan *plan, 
             },
         .count = CK_WIRE_FDS + (plan->ruleset_fd >= 0 ? 1u : 0u) + (plan->no_userns.filter_fd >= 0 ? 1u : 0u),
     };
-    if (plan->bwrap.argv != NULL)
+    if (plan->bwrap.argv)
         add_bwrap_fds(&fd_list, plan, pipes->scratch_fd);
-    int result = pack_and_send(plan, warden->socket_fd, &fd_list, deadline_ns, kill_ns);
+    int r = pack_and_send(plan, warden->socket_fd, &fd_list, deadline_ns, kill_ns);
     /* If the keeper could not make the warden, it has sent a report with the reason. */
     struct ck_wire_report report;
-    if (result == -EPIPE && ck_launcher_receive(warden, &report) == 1 && report.error != 0)
-        result = -report.error;
-    if (result < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot send '%s' to its warden: %s", plan->tool_name,
-                            ck_error_text(-result));
+    if (r == -EPIPE && ck_launcher_receive(warden, &report) == 1 && report.error != 0)
+        r = -report.error;
+    if (r < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot send '%s' to its warden: %s", plan->tool_name,
+                            ck_error_text(-r));
     return 0;
 }
 
 void ck_launcher_send_cancel(struct ck_warden *warden)
 {
     static const struct ck_wire_simple cancel = {.kind = CK_WIRE_CANCEL};
-    (void)send_message(warden->socket_fd, &cancel, sizeof cancel, NULL, 0);
+    (void)send_message(warden->socket_fd, &cancel, sizeof(cancel), NULL, 0);
 }
 
 int ck_launcher_receive(struct ck_warden *warden, struct ck_wire_report *ret_report)
@@ -550,9 +550,9 @@ int ck_launcher_receive(struct ck_warden *warden, struct ck_wire_report *ret_rep
         struct cmsghdr header;
         char space[CMSG_SPACE(sizeof(int))];
     } control;
-    struct iovec iov = {.iov_base = ret_report, .iov_len = sizeof *ret_report};
+    struct iovec iov = {.iov_base = ret_report, .iov_len = sizeof(*ret_report)};
     struct msghdr message = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
     ssize_t got = recvmsg(warden->socket_fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     /*
      * If the peer ended without reading our plan, the kernel reports ECONNRESET first. What the
@@ -570,9 +570,9 @@ int ck_launcher_receive(struct ck_warden *warden, struct ck_wire_report *ret_rep
                     : ret_report->kind == CK_WIRE_DIRECT_ATTEMPTS ? &warden->direct_attempts_fd
                                                                   : &warden->pidfd;
         ck_fd_close(slot);
-        memcpy(slot, CMSG_DATA(&control.header), sizeof *slot);
+        memcpy(slot, CMSG_DATA(&control.header), sizeof(*slot));
     }
     if (ret_report->kind == CK_WIRE_GATE)
         return 2;
-    return ret_report->kind == CK_WIRE_REPORT && got == (ssize_t)sizeof *ret_report ? 1 : 0;
+    return ret_report->kind == CK_WIRE_REPORT && got == (ssize_t)sizeof(*ret_report) ? 1 : 0;
 }

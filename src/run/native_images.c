@@ -41,7 +41,7 @@ static void drop_entry(struct ck_native_images_entry *entry)
 
 void ck_native_images_done(struct ck_native_images *native_images)
 {
-    for (size_t i = 0; native_images->entries != NULL && i < ENTRIES_MAX; i++)
+    for (size_t i = 0; native_images->entries && i < ENTRIES_MAX; i++)
         drop_entry(&native_images->entries[i]);
     free(native_images->entries);
     *native_images = (struct ck_native_images){0};
@@ -99,7 +99,7 @@ static int add_helper(struct file_set *file_set, struct ck_binary_search *search
     }
     file_set->owned[file_set->owned_count++] = binary.fd;
     const char *path = ck_arena_strdup(wanted->arena, directory ? helper : binary.path);
-    return path == NULL ? -ENOMEM : add_file(file_set, binary.fd, path, directory);
+    return !path ? -ENOMEM : add_file(file_set, binary.fd, path, directory);
 }
 
 static int collect_files(struct file_set *file_set, struct ck_binary_search *search,
@@ -125,7 +125,7 @@ static int collect_files(struct file_set *file_set, struct ck_binary_search *sea
 static struct ck_native_images_entry *find_entry(const struct ck_native_images *native_images,
                                                  const struct file_set *file_set)
 {
-    for (size_t i = 0; native_images->entries != NULL && i < ENTRIES_MAX; i++) {
+    for (size_t i = 0; native_images->entries && i < ENTRIES_MAX; i++) {
         struct ck_native_images_entry *entry = &native_images->entries[i];
         bool same = entry->count == file_set->count && entry->tracing == file_set->tracing &&
                     entry->egress == file_set->egress && entry->reports_attempts == file_set->reports_attempts &&
@@ -145,9 +145,9 @@ static struct ck_native_images_entry *find_entry(const struct ck_native_images *
 static struct ck_native_images_entry *new_entry(struct ck_native_images *native_images, const struct file_set *file_set,
                                                 int fd)
 {
-    if (native_images->entries == NULL)
-        native_images->entries = calloc(ENTRIES_MAX, sizeof *native_images->entries);
-    if (native_images->entries == NULL)
+    if (!native_images->entries)
+        native_images->entries = calloc(ENTRIES_MAX, sizeof(*native_images->entries));
+    if (!native_images->entries)
         return NULL;
     struct ck_native_images_entry *entry = &native_images->entries[native_images->next++ % ENTRIES_MAX];
     drop_entry(entry);
@@ -159,7 +159,7 @@ static struct ck_native_images_entry *new_entry(struct ck_native_images *native_
     for (; entry->count < file_set->count; entry->count++) {
         entry->files[entry->count] = file_set->versions[entry->count];
         entry->inside[entry->count] = strdup(file_set->files[entry->count].inside);
-        if (entry->inside[entry->count] == NULL) {
+        if (!entry->inside[entry->count]) {
             entry->image.fd = -1;
             drop_entry(entry);
             return NULL;
@@ -187,7 +187,7 @@ static int make_entry(struct ck_native_images *native_images, struct file_set *f
     if (r < 0)
         return r;
     *ret_entry = new_entry(native_images, file_set, fd);
-    if (*ret_entry == NULL)
+    if (!*ret_entry)
         return -ENOMEM;
     (void)ck_fd_take(&fd);
     return 0;
@@ -208,10 +208,10 @@ int ck_native_images_find(struct ck_native_images *native_images, const struct c
     int r = collect_files(&file_set, native_images->search, wanted, error);
     if (r == 0)
         entry = find_entry(native_images, &file_set);
-    if (r == 0 && entry == NULL)
+    if (r == 0 && !entry)
         r = make_entry(native_images, &file_set, wanted->arena, &entry, error);
     close_helpers(&file_set);
-    if (entry == NULL) {
+    if (!entry) {
         if (error->outcome == CHOKE_NONE)
             (void)ck_error_set(error, ck_error_is_transient(-r) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE, -r,
                                "cannot prepare the native jail: %s", ck_error_text(-r));

@@ -58,27 +58,27 @@ void ck_native_no_userns_done(struct ck_native_no_userns_filters *no_userns_filt
 /* Lists the rule as text, for explain and --dry-run. */
 static int note(struct ruleset_builder *ruleset_builder, enum ck_landlock_grant grant, const char *path)
 {
-    if (ruleset_builder->arena == NULL)
+    if (!ruleset_builder->arena)
         return 0;
     if (ruleset_builder->count + 1 >= ruleset_builder->capacity) {
         size_t capacity = ruleset_builder->capacity == 0 ? 128 : 2 * ruleset_builder->capacity;
-        const char **larger = ck_arena_array(ruleset_builder->arena, capacity, sizeof *larger);
-        if (larger == NULL)
+        const char **larger = ck_arena_array(ruleset_builder->arena, capacity, sizeof(*larger));
+        if (!larger)
             return -ENOMEM;
         if (ruleset_builder->count > 0)
-            memcpy(larger, ruleset_builder->grants, ruleset_builder->count * sizeof *larger);
+            memcpy(larger, ruleset_builder->grants, ruleset_builder->count * sizeof(*larger));
         ruleset_builder->grants = larger;
         ruleset_builder->capacity = capacity;
     }
     const char *line = ck_arena_printf(ruleset_builder->arena, "%s %s", grant_names[grant], path);
     ruleset_builder->grants[ruleset_builder->count++] = line;
-    return line == NULL ? -ENOMEM : 0;
+    return !line ? -ENOMEM : 0;
 }
 
 static int allow_open(struct ruleset_builder *ruleset_builder, int fd, const char *path, enum ck_landlock_grant grant)
 {
-    int result = ck_landlock_grant(ruleset_builder->ruleset_fd, fd, grant);
-    return result < 0 ? result : note(ruleset_builder, grant, path);
+    int r = ck_landlock_grant(ruleset_builder->ruleset_fd, fd, grant);
+    return r < 0 ? r : note(ruleset_builder, grant, path);
 }
 
 /* A missing path needs no rule. */
@@ -103,18 +103,18 @@ static int allow_usr(struct ruleset_builder *ruleset_builder, const char *top)
 {
     char path[PATH_MAX];
     DIR *stream = opendir(top);
-    if (stream == NULL)
+    if (!stream)
         return -errno;
-    int result = allow(ruleset_builder, top, CK_LANDLOCK_GRANT_LIST);
-    for (const struct dirent *entry; result == 0 && (entry = readdir(stream)) != NULL;) {
+    int r = allow(ruleset_builder, top, CK_LANDLOCK_GRANT_LIST);
+    for (const struct dirent *entry; r == 0 && (entry = readdir(stream));) {
         if (entry->d_name[0] == '.' || holds_programs(entry->d_name) ||
-            snprintf(path, sizeof path, "%s/%s", top, entry->d_name) >= (int)sizeof path)
+            snprintf(path, sizeof(path), "%s/%s", top, entry->d_name) >= (int)sizeof(path))
             continue;
-        result = strcmp(path, "/usr/local") == 0 ? allow_usr(ruleset_builder, path)
-                                                 : allow(ruleset_builder, path, CK_LANDLOCK_GRANT_READ);
+        r = strcmp(path, "/usr/local") == 0 ? allow_usr(ruleset_builder, path)
+                                            : allow(ruleset_builder, path, CK_LANDLOCK_GRANT_READ);
     }
     (void)closedir(stream);
-    return result;
+    return r;
 }
 
 static int allow_tree(struct ruleset_builder *ruleset_builder, const char *path)
@@ -134,10 +134,10 @@ static int allow_facts(struct ruleset_builder *ruleset_builder)
         "/proc/cpuinfo", "/proc/meminfo", "/proc/stat",        "/proc/loadavg",
         "/proc/uptime",  "/proc/version", "/proc/filesystems", "/proc/sys/vm/overcommit_memory",
     };
-    int result = 0;
-    for (size_t i = 0; i < sizeof facts / sizeof facts[0] && result == 0; i++)
-        result = allow(ruleset_builder, facts[i], CK_LANDLOCK_GRANT_READ);
-    return result;
+    int r = 0;
+    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]) && r == 0; i++)
+        r = allow(ruleset_builder, facts[i], CK_LANDLOCK_GRANT_READ);
+    return r;
 }
 
 /* ---- the program ---- */
@@ -165,9 +165,9 @@ static int allow_operation(struct ruleset_builder *ruleset_builder, const struct
     case CK_NATIVE_OP_BIND_DEVICE:
         return allow(ruleset_builder, outside, CK_LANDLOCK_GRANT_DEVICE);
     case CK_NATIVE_OP_FILE: /* with a text: the native jail has a copy of the host's file */
-        if (outside == NULL)
+        if (!outside)
             return 0;
-        (void)snprintf(path, sizeof path, "/%s", inside);
+        (void)snprintf(path, sizeof(path), "/%s", inside);
         return allow(ruleset_builder, path, CK_LANDLOCK_GRANT_READ);
     case CK_NATIVE_OP_DIRECTORY:
     case CK_NATIVE_OP_LINK:
@@ -191,12 +191,12 @@ static int allow_program(struct ruleset_builder *ruleset_builder)
     const struct ck_native_program *program = ruleset_builder->program;
     const struct ck_native_op *ops = ops_of(program);
     const uint32_t *execs = (const void *)((const char *)program + program->execs_at);
-    int result = allow_facts(ruleset_builder);
-    for (uint32_t i = 0; i < program->ops_count && result == 0; i++)
-        result = allow_operation(ruleset_builder, &ops[i]);
-    for (uint32_t i = 0; i < program->execs_count && result == 0; i++)
-        result = allow(ruleset_builder, outside_of(program, text_at(program, execs[i])), CK_LANDLOCK_GRANT_EXECUTE);
-    return result;
+    int r = allow_facts(ruleset_builder);
+    for (uint32_t i = 0; i < program->ops_count && r == 0; i++)
+        r = allow_operation(ruleset_builder, &ops[i]);
+    for (uint32_t i = 0; i < program->execs_count && r == 0; i++)
+        r = allow(ruleset_builder, outside_of(program, text_at(program, execs[i])), CK_LANDLOCK_GRANT_EXECUTE);
+    return r;
 }
 
 /* A new ruleset with everything that the program allows. */
@@ -210,11 +210,11 @@ static int make_ruleset(struct ruleset_builder *ruleset_builder, int program_fd)
         return -errno;
     ruleset_builder->program = program;
     ruleset_builder->ruleset_fd = ck_landlock_new_full();
-    int result = ruleset_builder->ruleset_fd < 0 ? ruleset_builder->ruleset_fd : allow_program(ruleset_builder);
+    int r = ruleset_builder->ruleset_fd < 0 ? ruleset_builder->ruleset_fd : allow_program(ruleset_builder);
     (void)munmap(program, (size_t)status.st_size);
-    if (result < 0)
+    if (r < 0)
         ck_fd_close(&ruleset_builder->ruleset_fd);
-    return result;
+    return r;
 }
 
 /* ---- the filter ---- */
@@ -223,10 +223,10 @@ static int write_filter(unsigned options, int *ret_fd)
 {
     struct sock_filter *filter = NULL;
     size_t count;
-    int result = ck_seccomp_build(options, &filter, &count);
-    if (result < 0)
-        return result;
-    int fd = ck_sealed_write("filter", CK_SEALED_DATA, filter, count * sizeof *filter);
+    int r = ck_seccomp_build(options, &filter, &count);
+    if (r < 0)
+        return r;
+    int fd = ck_sealed_write("filter", CK_SEALED_DATA, filter, count * sizeof(*filter));
     free(filter);
     if (fd < 0)
         return fd;
@@ -239,21 +239,21 @@ static int find_filter(struct ck_native_no_userns_filters *no_userns_filters, bo
     /* The filter depends only on tracing, so a context has at most two of them. */
     unsigned options = (unsigned)CK_SECCOMP_NO_USERNS | (tracing ? (unsigned)CK_SECCOMP_TRACING : 0);
     int *slot = &no_userns_filters->filter_fds[tracing ? 1 : 0];
-    int result = *slot < 0 ? write_filter(options, slot) : 0;
+    int r = *slot < 0 ? write_filter(options, slot) : 0;
     *ret_fd = *slot;
-    return result;
+    return r;
 }
 
 /* ---- the plan ---- */
 
-static int fail(int result, struct choke_error *error)
+static int fail(int r, struct choke_error *error)
 {
-    if (result == -ENOSYS || result == -EOPNOTSUPP)
-        return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, -result,
+    if (r == -ENOSYS || r == -EOPNOTSUPP)
+        return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, -r,
                             "Landlock of this kernel cannot restrict all writes; that needs ABI %d (Linux 6.2)",
                             CK_LANDLOCK_FULL_ABI);
-    return ck_error_set(error, ck_error_is_transient(-result) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE, -result,
-                        "cannot build the native jail without user namespaces: %s", ck_error_text(-result));
+    return ck_error_set(error, ck_error_is_transient(-r) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE, -r,
+                        "cannot build the native jail without user namespaces: %s", ck_error_text(-r));
 }
 
 int ck_native_no_userns_plan(const struct ck_plan_sources *sources, struct ck_plan *plan, bool tracing,
@@ -261,22 +261,22 @@ int ck_native_no_userns_plan(const struct ck_plan_sources *sources, struct ck_pl
 {
     bool writable = plan->workspace == CK_WORKSPACE_RW;
     struct ruleset_builder ruleset_builder = {.arena = &plan->arena};
-    int result = find_filter(sources->no_userns_filters, tracing, &plan->no_userns.filter_fd);
-    if (result == 0)
-        result = make_ruleset(&ruleset_builder, plan->native_jail.fd);
-    if (result < 0)
-        return fail(result, error);
+    int r = find_filter(sources->no_userns_filters, tracing, &plan->no_userns.filter_fd);
+    if (r == 0)
+        r = make_ruleset(&ruleset_builder, plan->native_jail.fd);
+    if (r < 0)
+        return fail(r, error);
     plan->ruleset_fd = ruleset_builder.ruleset_fd;
     plan->native_jail = (struct ck_native_image){.fd = -1};
     /* The file that was opened, also if its path now names another file. */
-    result = ck_landlock_grant(plan->ruleset_fd, plan->execute_fd, CK_LANDLOCK_GRANT_EXECUTE);
-    if (result == 0)
-        result = allow_open(&ruleset_builder, plan->root_fd, plan->host_root,
-                            writable ? CK_LANDLOCK_GRANT_WRITE : CK_LANDLOCK_GRANT_READ);
-    if (result == 0)
-        result = note(&ruleset_builder, CK_LANDLOCK_GRANT_WRITE, plan->bwrap.scratch);
-    if (result < 0 || ruleset_builder.grants == NULL)
-        return fail(result, error);
+    r = ck_landlock_grant(plan->ruleset_fd, plan->execute_fd, CK_LANDLOCK_GRANT_EXECUTE);
+    if (r == 0)
+        r = allow_open(&ruleset_builder, plan->root_fd, plan->host_root,
+                       writable ? CK_LANDLOCK_GRANT_WRITE : CK_LANDLOCK_GRANT_READ);
+    if (r == 0)
+        r = note(&ruleset_builder, CK_LANDLOCK_GRANT_WRITE, plan->bwrap.scratch);
+    if (r < 0 || !ruleset_builder.grants)
+        return fail(r, error);
     ruleset_builder.grants[ruleset_builder.count] = NULL;
     plan->no_userns.grants = ruleset_builder.grants;
     return 0;
@@ -291,11 +291,11 @@ int ck_native_no_userns_proof(struct ck_native_no_userns_filters *no_userns_filt
                               int *ret_ruleset_fd, int *ret_filter_fd, struct choke_error *error)
 {
     struct ruleset_builder ruleset_builder = {0};
-    int result = find_filter(no_userns_filters, false, ret_filter_fd);
-    if (result == 0)
-        result = make_ruleset(&ruleset_builder, program_fd);
-    if (result < 0)
-        return fail(result, error);
+    int r = find_filter(no_userns_filters, false, ret_filter_fd);
+    if (r == 0)
+        r = make_ruleset(&ruleset_builder, program_fd);
+    if (r < 0)
+        return fail(r, error);
     *ret_ruleset_fd = ruleset_builder.ruleset_fd;
     return 0;
 }

@@ -59,7 +59,7 @@ static int step_judge(struct planner *planner)
     struct ck_plan *plan = planner->plan;
     if (ck_judge(planner->sources->policy, planner->request, &plan->arena, &plan->verdict) < 0)
         return -ENOMEM;
-    plan->tool_name = plan->verdict.tool != NULL ? plan->verdict.tool->name : NULL;
+    plan->tool_name = plan->verdict.tool ? plan->verdict.tool->name : NULL;
     return plan->verdict.outcome == CHOKE_NONE ? 0 : -ECANCELED;
 }
 
@@ -84,10 +84,10 @@ static int step_root(struct planner *planner)
     struct ck_plan *plan = planner->plan;
     if (ck_beneath_root(planner->request->root, &plan->root_fd, &plan->verdict.error) < 0)
         return refuse(planner, "request.root");
-    int result = ck_trust_identity_of(plan->root_fd, &plan->root);
-    if (result < 0)
-        return result;
-    if (planner->sources->policy_place != NULL && ck_trust_passes(planner->sources->policy_place, plan->root)) {
+    int r = ck_trust_identity_of(plan->root_fd, &plan->root);
+    if (r < 0)
+        return r;
+    if (planner->sources->policy_place && ck_trust_passes(planner->sources->policy_place, plan->root)) {
         (void)ck_error_set(
             &plan->verdict.error, CHOKE_POLICY, EPERM,
             "policy '%s' is inside the root '%s', where the repository could have written it; keep it elsewhere",
@@ -155,7 +155,7 @@ static int refuse_path(struct planner *planner, const struct ck_path_use *use, i
     char shown[CK_QUOTE_MAX], rule[CK_RULE_MAX];
     unsigned line = ck_args_line(use->tool, use->subcommand);
     bool out = errnum == EXDEV || errnum == ELOOP;
-    (void)ck_quote(shown, sizeof shown, use->path, use->length);
+    (void)ck_quote(shown, sizeof(shown), use->path, use->length);
     (void)ck_error_set(
         &verdict->error, CHOKE_DISALLOWED, errnum, "argument %zu: '%s' %s%s (line %u of %s)", use->argument, shown,
         out ? "leads out of the root, and " : "must be beneath the root, and cannot be checked: ",
@@ -175,12 +175,12 @@ static int step_paths(struct planner *planner)
     for (size_t i = 0; i < parsed->paths_count; i++) {
         const struct ck_path_use *use = &parsed->paths[i];
         bool must_exist = use->type != CK_TYPE_INSIDE;
-        int result = ck_beneath_stays(plan->root_fd, plan->cwd_fd, use->path, use->length, must_exist);
+        int r = ck_beneath_stays(plan->root_fd, plan->cwd_fd, use->path, use->length, must_exist);
         /* A lack of resources says nothing about the path, so it must not become a refusal. */
-        if (result == -EMFILE || result == -ENFILE || result == -ENOMEM)
+        if (r == -EMFILE || r == -ENFILE || r == -ENOMEM)
             return -ENOMEM;
-        if (result < 0)
-            return refuse_path(planner, use, -result);
+        if (r < 0)
+            return refuse_path(planner, use, -r);
     }
     return 0;
 }
@@ -188,7 +188,7 @@ static int step_paths(struct planner *planner)
 static const char *label_of(const struct planner *planner)
 {
     const char *probe = planner->request->probe;
-    return probe != NULL ? probe : planner->plan->tool_name;
+    return probe ? probe : planner->plan->tool_name;
 }
 
 /*
@@ -215,13 +215,13 @@ static int sandbox_environment(struct planner *planner, const struct ck_tool *co
 {
     const struct choke_request *request = planner->request;
     struct ck_plan *plan = planner->plan;
-    const char *const *host = request->probe == NULL ? (const char *const *)environ : NULL;
+    const char *const *host = !request->probe ? (const char *const *)environ : NULL;
     const struct ck_sandbox_frame frame = {.policy = planner->sources->policy, .tools = tools, .home = home};
     const struct ck_sandbox *sandbox;
-    int result = ck_sandbox_make(&plan->arena, host, request->env, &sandbox, &plan->verdict.error);
-    if (result == 0)
-        result = ck_sandbox_environment(&plan->arena, sandbox, &frame, &plan->env, &plan->verdict.error);
-    return result == 0 || result == -ENOMEM ? result : refuse(planner, "sandbox");
+    int r = ck_sandbox_make(&plan->arena, host, request->env, &sandbox, &plan->verdict.error);
+    if (r == 0)
+        r = ck_sandbox_environment(&plan->arena, sandbox, &frame, &plan->env, &plan->verdict.error);
+    return r == 0 || r == -ENOMEM ? r : refuse(planner, "sandbox");
 }
 
 static int default_environment(struct planner *planner, const struct ck_tool *const *tools, const char *home)
@@ -229,7 +229,7 @@ static int default_environment(struct planner *planner, const struct ck_tool *co
     struct ck_plan *plan = planner->plan;
     const struct ck_host_environment host = {.home = home, .lang = getenv("LANG"), .lc_all = getenv("LC_ALL")};
     plan->env = ck_env_build(&plan->arena, planner->sources->policy, tools, &host, planner->request->env);
-    return plan->env == NULL ? -ENOMEM : 0;
+    return !plan->env ? -ENOMEM : 0;
 }
 
 static int step_argv_env(struct planner *planner)
@@ -239,14 +239,14 @@ static int step_argv_env(struct planner *planner)
     list_tools(&plan->verdict, tools);
     const char *home = find_home(planner);
     plan->argv = ck_arena_strv(&plan->arena, plan->verdict.parsed.argv);
-    if (plan->argv == NULL || (home == NULL && plan->jail.jail == &ck_jail_native_no_userns))
+    if (!plan->argv || (!home && plan->jail.jail == &ck_jail_native_no_userns))
         return -ENOMEM;
-    int result = planner->request->sandbox ? sandbox_environment(planner, tools, home)
-                                           : default_environment(planner, tools, home);
-    if (result < 0 || plan->verdict.egress_count == 0)
-        return result;
+    int r = planner->request->sandbox ? sandbox_environment(planner, tools, home)
+                                      : default_environment(planner, tools, home);
+    if (r < 0 || plan->verdict.egress_count == 0)
+        return r;
     plan->env = ck_env_with_proxy(&plan->arena, plan->env, GATE_URL);
-    return plan->env == NULL ? -ENOMEM : 0;
+    return !plan->env ? -ENOMEM : 0;
 }
 
 static int step_jail_setup(struct planner *planner)
@@ -259,7 +259,7 @@ static int step_keep(struct planner *planner)
 {
     struct ck_plan *plan = planner->plan;
     const char *path = planner->request->keep_path;
-    if (path == NULL)
+    if (!path)
         return 0;
     if (plan->workspace != CK_WORKSPACE_OVERLAY)
         (void)ck_error_set(
@@ -333,8 +333,8 @@ static const struct ck_plan empty_plan = {.native_jail = {.fd = -1},
 
 struct ck_plan *ck_plan_take(struct ck_plan *plan)
 {
-    struct ck_plan *taken = malloc(sizeof *taken);
-    if (taken == NULL)
+    struct ck_plan *taken = malloc(sizeof(*taken));
+    if (!taken)
         return NULL;
     *taken = *plan;
     *plan = empty_plan;
@@ -351,12 +351,12 @@ int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_reque
                                       step_tool,  step_jail,   step_argv_env, step_jail_setup, step_keep};
     *ret = empty_plan;
     struct planner planner = {.sources = sources, .request = request, .plan = ret};
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        int result = steps[i](&planner);
-        if (result == -ECANCELED)
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        int r = steps[i](&planner);
+        if (r == -ECANCELED)
             return 0;
-        if (result < 0)
-            return result;
+        if (r < 0)
+            return r;
     }
     return 0;
 }

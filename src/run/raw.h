@@ -18,12 +18,12 @@ static inline long ck_raw(long number, long a, long b, long c, long d, long e, l
     register long r10 __asm__("r10") = d;
     register long r8 __asm__("r8") = e;
     register long r9 __asm__("r9") = f;
-    long result;
+    long r;
     __asm__ volatile("syscall"
-                     : "=a"(result)
+                     : "=a"(r)
                      : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                      : "rcx", "r11", "memory");
-    return result;
+    return r;
 }
 
 #elif defined(__aarch64__)

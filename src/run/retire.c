@@ -43,18 +43,18 @@ bool ck_retire_await(const struct ck_launcher *launcher, int *keeper_fd)
     while (ready < 0 && errno == EINTR);
     bool left = ready <= 0 && syscall(SYS_pidfd_send_signal, *keeper_fd, SIGKILL, NULL, 0) < 0;
     siginfo_t info = {0};
-    int result;
+    int r;
     do
-        result = waitid(P_PIDFD, (id_t)*keeper_fd, &info, WEXITED | (left ? WNOHANG : 0));
-    while (result < 0 && errno == EINTR);
+        r = waitid(P_PIDFD, (id_t)*keeper_fd, &info, WEXITED | (left ? WNOHANG : 0));
+    while (r < 0 && errno == EINTR);
     ck_fd_close(keeper_fd);
-    return result == 0 && info.si_code == CLD_EXITED && info.si_status == 0;
+    return r == 0 && info.si_code == CLD_EXITED && info.si_status == 0;
 }
 
 bool ck_retire_end_all(struct ck_launcher *launcher)
 {
     bool clean = true;
-    while (launcher->retired != NULL) {
+    while (launcher->retired) {
         struct ck_retired *retired = launcher->retired;
         launcher->retired = retired->next;
         clean = ck_retire_await(launcher, &retired->keeper_fd) && clean;
@@ -84,8 +84,8 @@ int ck_retire_keeper(struct ck_launcher *launcher, const struct ck_caller *now, 
     bool same = ck_caller_same(now, &launcher->maker) && !hidden;
     if (launcher->control_fd < 0 || same)
         return 0;
-    struct ck_retired *retired = malloc(sizeof *retired);
-    if (retired == NULL)
+    struct ck_retired *retired = malloc(sizeof(*retired));
+    if (!retired)
         return -ENOMEM;
     *retired = (struct ck_retired){
         .source = CK_WATCH_SOURCE_RETIRED, .next = launcher->retired, .keeper_fd = ck_fd_take(&launcher->keeper_fd)};
@@ -103,7 +103,7 @@ int ck_retire_keeper(struct ck_launcher *launcher, const struct ck_caller *now, 
 
 void ck_retire_forget_all(struct ck_launcher *launcher)
 {
-    while (launcher->retired != NULL) {
+    while (launcher->retired) {
         struct ck_retired *retired = launcher->retired;
         launcher->retired = retired->next;
         ck_fd_close(&retired->keeper_fd);

@@ -24,10 +24,10 @@ static int ask(struct ck_launcher *launcher, const struct ck_wire_try *request, 
     sent[0] = theirs;
     for (unsigned i = 0; i < count; i++)
         sent[1 + i] = fds[i];
-    int result = ck_launcher_ask(launcher, request, sizeof *request, sent, 1 + count);
-    if (result == 0)
+    int r = ck_launcher_ask(launcher, request, sizeof(*request), sent, 1 + count);
+    if (r == 0)
         *ret_fd = ck_fd_take(&ours);
-    return result;
+    return r;
 }
 
 /*
@@ -51,31 +51,31 @@ static int receive(int fd, uint64_t deadline_ns, void *ret_answer, size_t size)
 static void receive_trial(int fd, uint64_t deadline_ns, struct ck_wire_tried *ret_tried)
 {
     struct ck_wire_tried tried;
-    int result = receive(fd, deadline_ns, &tried, sizeof tried);
-    if (result == 0 && tried.kind == CK_WIRE_TRIED && tried.trial == ret_tried->trial)
+    int r = receive(fd, deadline_ns, &tried, sizeof(tried));
+    if (r == 0 && tried.kind == CK_WIRE_TRIED && tried.trial == ret_tried->trial)
         *ret_tried = tried;
     else
-        ret_tried->error = result < 0 ? -result : ECONNRESET;
+        ret_tried->error = r < 0 ? -r : ECONNRESET;
 }
 
 int ck_trial_all(struct ck_launcher *launcher, struct ck_wire_tried ret_tried[CK_TRIALS])
 {
     int fds[CK_TRIALS];
-    int result = 0;
+    int r = 0;
     for (uint32_t i = 0; i < CK_TRIALS; i++) {
         fds[i] = -1;
         ret_tried[i] = (struct ck_wire_tried){.trial = i};
-        if (i > 0 && result == 0)
-            result = ask(launcher, &(struct ck_wire_try){.kind = CK_WIRE_TRY, .trial = i}, NULL, 0, &fds[i]);
+        if (i > 0 && r == 0)
+            r = ask(launcher, &(struct ck_wire_try){.kind = CK_WIRE_TRY, .trial = i}, NULL, 0, &fds[i]);
     }
     /* All trials were started above and run in parallel, so one deadline is enough. */
     uint64_t deadline_ns = ck_clock_now_ns() + PATIENCE_NS;
     for (uint32_t i = 1; i < CK_TRIALS; i++) {
-        if (result == 0)
+        if (r == 0)
             receive_trial(fds[i], deadline_ns, &ret_tried[i]);
         ck_fd_close(&fds[i]);
     }
-    return result;
+    return r;
 }
 
 static int prove(struct ck_launcher *launcher, enum ck_wire_kind kind, const int *fds, unsigned count,
@@ -83,12 +83,12 @@ static int prove(struct ck_launcher *launcher, enum ck_wire_kind kind, const int
 {
     const struct ck_wire_try request = {.kind = (uint32_t)kind};
     CK_FD fd = -1;
-    int result = ask(launcher, &request, fds, count, &fd);
-    if (result < 0)
-        return result;
-    result = receive(fd, ck_clock_now_ns() + PATIENCE_NS, ret_proved, sizeof *ret_proved);
-    if (result < 0 || ret_proved->kind != CK_WIRE_PROVED)
-        *ret_proved = (struct ck_wire_proved){.error = result < 0 ? -result : ECONNRESET};
+    int r = ask(launcher, &request, fds, count, &fd);
+    if (r < 0)
+        return r;
+    r = receive(fd, ck_clock_now_ns() + PATIENCE_NS, ret_proved, sizeof(*ret_proved));
+    if (r < 0 || ret_proved->kind != CK_WIRE_PROVED)
+        *ret_proved = (struct ck_wire_proved){.error = r < 0 ? -r : ECONNRESET};
     return 0;
 }
 

@@ -35,7 +35,7 @@
 static uint64_t cookie_of(int fd)
 {
     uint64_t cookie = 0;
-    socklen_t length = sizeof cookie;
+    socklen_t length = sizeof(cookie);
     return getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 ? cookie : 0;
 }
 
@@ -58,9 +58,9 @@ int ck_watch_init(struct ck_watch *watch, ck_run_ended_fn on_ended, void *data)
     watch->anchor_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (watch->timer_fd < 0 || epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, watch->timer_fd, &event) < 0 ||
         watch->anchor_fd < 0 || epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, watch->anchor_fd, &silent) < 0) {
-        int result = -errno;
+        int r = -errno;
         ck_watch_forget(watch);
-        return result;
+        return r;
     }
     watch->anchor = cookie_of(watch->anchor_fd);
     return 0;
@@ -68,7 +68,7 @@ int ck_watch_init(struct ck_watch *watch, ck_run_ended_fn on_ended, void *data)
 
 static void free_dead(struct ck_watch *watch)
 {
-    while (watch->dead != NULL) {
+    while (watch->dead) {
         struct ck_warden *warden = watch->dead;
         watch->dead = warden->next;
         ck_launcher_discard(warden, true);
@@ -101,14 +101,14 @@ void ck_watch_done(struct ck_watch *watch)
 
 void ck_watch_forget(struct ck_watch *watch)
 {
-    while (watch->dead != NULL) {
+    while (watch->dead) {
         struct ck_warden *warden = watch->dead;
         watch->dead = warden->next;
         ck_launcher_discard(
             warden, false); /* no kill: the host may have closed the pidfd and opened something else by that number */
     }
-    for (struct ck_run *run = watch->running; run != NULL; run = run->next) {
-        if (run->warden != NULL)
+    for (struct ck_run *run = watch->running; run; run = run->next) {
+        if (run->warden)
             ck_launcher_discard(run->warden, false);
         run->warden = NULL;
     }
@@ -138,11 +138,11 @@ void ck_watch_wake(struct ck_watch *watch)
 
 static void unlink_run(struct ck_watch *watch, struct ck_run *run)
 {
-    if (run->previous != NULL)
+    if (run->previous)
         run->previous->next = run->next;
     else
         watch->running = run->next;
-    if (run->next != NULL)
+    if (run->next)
         run->next->previous = run->previous;
     run->next = run->previous = NULL;
     watch->running_count--;
@@ -194,13 +194,13 @@ static void retire_warden(struct ck_watch *watch, struct ck_warden *warden)
 
 int ck_watch_renew(struct ck_watch *watch, const struct ck_caller *now, bool hidden)
 {
-    int result = ck_retire_keeper(&watch->launcher, now, hidden);
-    while (result > 0 && watch->launcher.idle != NULL) {
+    int r = ck_retire_keeper(&watch->launcher, now, hidden);
+    while (r > 0 && watch->launcher.idle) {
         struct ck_warden *warden = watch->launcher.idle;
         watch->launcher.idle = warden->next;
         retire_warden(watch, warden);
     }
-    return result < 0 ? result : 0;
+    return r < 0 ? r : 0;
 }
 
 void ck_run_done(struct ck_run *run)
@@ -232,10 +232,10 @@ static char *choose_room(struct ck_watch *watch, struct ck_run_stream *stream, s
     bool flood = stream->enlarged && stream->capture.cap > CACHED_BYTES;
     if (*ret_room >= SMALL_READ_BYTES && !flood)
         return data;
-    if (watch->stage == NULL)
+    if (!watch->stage)
         watch->stage = malloc(STAGE_BYTES);
-    *ret_room = watch->stage != NULL ? STAGE_BYTES : sizeof watch->spare;
-    return watch->stage != NULL ? watch->stage : watch->spare;
+    *ret_room = watch->stage ? STAGE_BYTES : sizeof(watch->spare);
+    return watch->stage ? watch->stage : watch->spare;
 }
 
 /*
@@ -258,7 +258,7 @@ static ssize_t read_once(struct ck_watch *watch, struct ck_run_stream *stream)
         ck_capture_copy(&stream->capture, data, (size_t)got);
     else
         ck_capture_add(&stream->capture, (size_t)got);
-    if (run->on_output != NULL)
+    if (run->on_output)
         run->on_output(run->output_data, stream->which, data, (size_t)got);
     return got;
 }
@@ -308,10 +308,10 @@ static void abandon_run(struct ck_watch *watch, struct ck_run *run, bool gone)
 /* Receives one message; the listener of a run goes to on_gate. */
 static int receive_once(struct ck_watch *watch, struct ck_warden *warden, struct ck_wire_report *ret_report)
 {
-    int result = ck_launcher_receive(warden, ret_report);
-    if (result != 2)
-        return result;
-    if (warden->owner != NULL && watch->on_gate != NULL)
+    int r = ck_launcher_receive(warden, ret_report);
+    if (r != 2)
+        return r;
+    if (warden->owner && watch->on_gate)
         watch->on_gate(watch->data, warden->owner, ck_fd_take(&warden->gate_fd),
                        ck_fd_take(&warden->direct_attempts_fd));
     ck_fd_close(&warden->gate_fd);
@@ -325,16 +325,16 @@ static void receive_from_warden(struct ck_watch *watch, struct ck_warden *warden
         return;
     struct ck_wire_report report;
     struct ck_run *run = warden->owner;
-    int result = receive_once(watch, warden, &report);
+    int r = receive_once(watch, warden, &report);
     /* A new warden sends its hello first; its report may be there already as well. */
-    if (result == 0 && warden->pidfd >= 0)
-        result = receive_once(watch, warden, &report);
-    if (result < 0 && run == NULL) {
+    if (r == 0 && warden->pidfd >= 0)
+        r = receive_once(watch, warden, &report);
+    if (r < 0 && !run) {
         ck_launcher_drop_idle(&watch->launcher, warden);
         retire_warden(watch, warden);
-    } else if (result < 0) {
+    } else if (r < 0) {
         abandon_run(watch, run, true);
-    } else if (result > 0 && run != NULL) {
+    } else if (r > 0 && run) {
         run->report = report;
         run->ended_ns = report.ended_ns;
         run->incomplete = (report.ending & CK_ENDING_STREAM_HELD) != 0;
@@ -359,11 +359,11 @@ void ck_watch_abandon(struct ck_watch *watch, struct ck_run *run)
 static void last_resort(struct ck_watch *watch)
 {
     uint64_t count;
-    (void)!read(watch->timer_fd, &count, sizeof count);
+    (void)!read(watch->timer_fd, &count, sizeof(count));
     watch->armed_ns = UINT64_MAX;
     uint64_t now = ck_clock_now_ns();
     uint64_t next = UINT64_MAX;
-    for (struct ck_run *run = watch->running, *following; run != NULL; run = following) {
+    for (struct ck_run *run = watch->running, *following; run; run = following) {
         following = run->next;
         if (run->last_resort_ns <= now)
             abandon_run(watch, run, false);
@@ -403,9 +403,9 @@ static int make_pipes(struct ck_run_pipes *pipes)
     if (pipe2(pipes->out, O_CLOEXEC) == 0 && pipe2(pipes->err, O_CLOEXEC) == 0 &&
         fcntl(pipes->out[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(pipes->err[0], F_SETFL, O_NONBLOCK) == 0)
         return 0;
-    int result = -errno;
+    int r = -errno;
     close_pipes(pipes);
-    return result;
+    return r;
 }
 
 static void open_stream(struct ck_run *run, struct ck_run_stream *stream, enum choke_stream which, int fd, size_t cap)
@@ -452,21 +452,21 @@ static int assign_one_warden(struct ck_watch *watch, struct ck_run *run, const s
 {
     struct ck_warden *warden;
     bool fresh;
-    int result = ck_launcher_take(&watch->launcher, plan->native_jail.fd >= 0 ? &plan->native_jail : NULL,
-                                  plan->limited, &warden, &fresh, error);
-    if (result < 0)
-        return result == -EPIPE ? -ECONNRESET : result;
+    int r = ck_launcher_take(&watch->launcher, plan->native_jail.fd >= 0 ? &plan->native_jail : NULL, plan->limited,
+                             &warden, &fresh, error);
+    if (r < 0)
+        return r == -EPIPE ? -ECONNRESET : r;
     if (fresh)
-        result = add_source(watch, warden->socket_fd, warden);
-    if (result < 0) {
-        (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot watch the run: %s", strerror(-result));
+        r = add_source(watch, warden->socket_fd, warden);
+    if (r < 0) {
+        (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot watch the run: %s", strerror(-r));
     } else {
         uint64_t kill_ns = run->deadline_ns + ck_plan_grace_ns(plan->verdict.timeout_ms);
-        result = ck_launcher_send_plan(warden, plan, pipes, run->deadline_ns, kill_ns, error);
+        r = ck_launcher_send_plan(warden, plan, pipes, run->deadline_ns, kill_ns, error);
     }
-    if (result < 0) {
+    if (r < 0) {
         retire_warden(watch, warden);
-        return result == -EPIPE && fresh ? -ECONNRESET : result;
+        return r == -EPIPE && fresh ? -ECONNRESET : r;
     }
     warden->owner = run;
     run->warden = warden;
@@ -477,16 +477,16 @@ static int assign_one_warden(struct ck_watch *watch, struct ck_run *run, const s
 static int assign_warden(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan,
                          const struct ck_run_pipes *pipes, struct choke_error *error)
 {
-    int result = add_source(watch, pipes->out[0], &run->out);
-    if (result == 0)
-        result = add_source(watch, pipes->err[0], &run->err);
-    if (result < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot watch the run: %s", strerror(-result));
+    int r = add_source(watch, pipes->out[0], &run->out);
+    if (r == 0)
+        r = add_source(watch, pipes->err[0], &run->err);
+    if (r < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot watch the run: %s", strerror(-r));
     /* An idle warden may have ended since its last run; a new one is not tried again. */
     do
-        result = assign_one_warden(watch, run, plan, pipes, error);
-    while (result == -EPIPE);
-    return result;
+        r = assign_one_warden(watch, run, plan, pipes, error);
+    while (r == -EPIPE);
+    return r;
 }
 
 /*
@@ -499,53 +499,52 @@ static int prepare_overlay(struct ck_run *run, const struct ck_plan *plan, struc
         return 0;
     run->overlay.wanted = true;
     run->overlay.lower_fd = fcntl(plan->root_fd, F_DUPFD_CLOEXEC, 3);
-    int result = run->overlay.lower_fd < 0 ? -errno : 0;
-    if (result == 0 && plan->keep.fd >= 0)
-        result = ck_keep_make(&plan->keep, &run->overlay.keep_fd);
-    if (result < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot prepare to keep changes: %s",
-                            strerror(-result));
+    int r = run->overlay.lower_fd < 0 ? -errno : 0;
+    if (r == 0 && plan->keep.fd >= 0)
+        r = ck_keep_make(&plan->keep, &run->overlay.keep_fd);
+    if (r < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot prepare to keep changes: %s", strerror(-r));
     return 0;
 }
 
 static int prepare_scratch(struct ck_run *run, const struct ck_plan *plan, struct choke_error *error)
 {
-    int result = ck_scratch_make(plan->bwrap.scratch_pool, plan->bwrap.scratch, &run->scratch, error);
-    if (result < 0 || plan->no_userns.filter_fd < 0)
-        return result;
-    result = ck_native_no_userns_allow_scratch(plan, run->scratch.fd);
-    return result == 0 ? 0
-                       : ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot allow writes to '%s': %s",
-                                      plan->bwrap.scratch, strerror(-result));
+    int r = ck_scratch_make(plan->bwrap.scratch_pool, plan->bwrap.scratch, &run->scratch, error);
+    if (r < 0 || plan->no_userns.filter_fd < 0)
+        return r;
+    r = ck_native_no_userns_allow_scratch(plan, run->scratch.fd);
+    return r == 0 ? 0
+                  : ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot allow writes to '%s': %s", plan->bwrap.scratch,
+                                 strerror(-r));
 }
 
 int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan, struct choke_error *error)
 {
     struct ck_run_pipes pipes;
-    int result = make_pipes(&pipes);
-    if (result < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot create pipes: %s", strerror(-result));
+    int r = make_pipes(&pipes);
+    if (r < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot create pipes: %s", strerror(-r));
     open_stream(run, &run->out, CHOKE_STDOUT, pipes.out[0], plan->verdict.max_output_bytes);
     open_stream(run, &run->err, CHOKE_STDERR, pipes.err[0], plan->verdict.max_output_bytes);
     set_deadlines(run, plan->verdict.timeout_ms);
-    if (plan->bwrap.scratch != NULL)
-        result = prepare_scratch(run, plan, error);
-    if (plan->bwrap.scratch != NULL && result == 0)
+    if (plan->bwrap.scratch)
+        r = prepare_scratch(run, plan, error);
+    if (plan->bwrap.scratch && r == 0)
         pipes.scratch_fd = run->scratch.fd;
-    if (result == 0)
-        result = prepare_overlay(run, plan, error);
-    if (result == 0)
-        result = assign_warden(watch, run, plan, &pipes, error);
+    if (r == 0)
+        r = prepare_overlay(run, plan, error);
+    if (r == 0)
+        r = assign_warden(watch, run, plan, &pipes, error);
     ck_fd_close(&pipes.out[1]);
     ck_fd_close(&pipes.err[1]);
-    if (result < 0) {
+    if (r < 0) {
         if (run->overlay.keep_fd >= 0)
             ck_keep_remove_empty(&plan->keep);
         ck_run_done(run);
-        return result;
+        return r;
     }
     run->next = watch->running;
-    if (run->next != NULL)
+    if (run->next)
         run->next->previous = run;
     watch->running = run;
     watch->running_count++;

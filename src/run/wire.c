@@ -68,7 +68,7 @@ const char *ck_wire_hit_name(uint32_t hit)
                                                  [CK_LIMIT_CPU] = "cpu",
                                                  [CK_LIMIT_FILE_SIZE] = "fsize"};
     for (size_t i = 0; i < CK_LIMITS; i++)
-        if ((hit >> i & 1) != 0 && names[i] != NULL)
+        if ((hit >> i & 1) != 0 && names[i])
             return names[i];
     return NULL;
 }
@@ -92,18 +92,18 @@ static size_t put(struct wire_packer *packer, const void *data, size_t length)
 static uint32_t count(const char *const *strings)
 {
     uint32_t n = 0;
-    while (strings[n] != NULL)
+    while (strings[n])
         n++;
     return n;
 }
 
 static void put_strings(struct wire_packer *packer, size_t table_at, const char *const *strings)
 {
-    for (size_t i = 0; strings[i] != NULL; i++) {
+    for (size_t i = 0; strings[i]; i++) {
         uint64_t offset = put(packer, strings[i], strlen(strings[i]) + 1);
-        size_t slot = table_at + i * sizeof offset;
-        if (slot + sizeof offset <= packer->size)
-            memcpy(packer->buffer + slot, &offset, sizeof offset);
+        size_t slot = table_at + i * sizeof(offset);
+        if (slot + sizeof(offset) <= packer->size)
+            memcpy(packer->buffer + slot, &offset, sizeof(offset));
     }
 }
 
@@ -113,13 +113,13 @@ static size_t put_table(struct wire_packer *packer, uint32_t entries)
     static const uint64_t zero;
     size_t here = packer->at;
     for (uint32_t i = 0; i <= entries; i++)
-        (void)put(packer, &zero, sizeof zero);
+        (void)put(packer, &zero, sizeof(zero));
     return here;
 }
 
 static uint64_t put_text(struct wire_packer *packer, const char *text)
 {
-    return text != NULL ? put(packer, text, strlen(text) + 1) : 0;
+    return text ? put(packer, text, strlen(text) + 1) : 0;
 }
 
 /*
@@ -129,7 +129,7 @@ size_t ck_wire_pack(const struct ck_wire_strings *strings, void *buffer, size_t 
 {
     struct wire_packer packer = {.buffer = buffer, .size = size};
     struct ck_wire_plan plan = {.kind = CK_WIRE_PLAN, .argc = count(strings->argv), .envc = count(strings->env)};
-    (void)put(&packer, &plan, sizeof plan);
+    (void)put(&packer, &plan, sizeof(plan));
     plan.argv_at = put_table(&packer, plan.argc);
     plan.env_at = put_table(&packer, plan.envc);
     put_strings(&packer, plan.argv_at, strings->argv);
@@ -139,6 +139,6 @@ size_t ck_wire_pack(const struct ck_wire_strings *strings, void *buffer, size_t 
     plan.cwd_at = put_text(&packer, strings->cwd);
     plan.size_bytes = (uint32_t)packer.at;
     if (packer.at <= size)
-        memcpy(buffer, &plan, sizeof plan);
+        memcpy(buffer, &plan, sizeof(plan));
     return packer.at;
 }

@@ -52,7 +52,7 @@ int ck_beneath_root(const char *path, int *ret_fd, struct choke_error *error)
 int ck_beneath_path(int fd, char *buffer, size_t size)
 {
     char link[64];
-    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     ssize_t length = readlink(link, buffer, size - 1);
     /*
      * The descriptor is ours, so the entry in /proc is missing. ENOENT is not passed on: a caller
@@ -84,13 +84,13 @@ static int open_absolute(int root_fd, const char *path, int flags)
     CK_FD fd = open(path, flags);
     if (fd < 0)
         return -errno;
-    int result = ck_beneath_path(root_fd, root, sizeof root);
-    if (result == 0)
-        result = ck_beneath_path(fd, place, sizeof place);
-    if (result < 0)
-        return result;
+    int r = ck_beneath_path(root_fd, root, sizeof(root));
+    if (r == 0)
+        r = ck_beneath_path(fd, place, sizeof(place));
+    if (r < 0)
+        return r;
     const char *rest = from_here(root, place);
-    return rest == NULL ? -EXDEV : open_beneath(root_fd, rest, flags, RESOLVE_NO_SYMLINKS);
+    return !rest ? -EXDEV : open_beneath(root_fd, rest, flags, RESOLVE_NO_SYMLINKS);
 }
 
 int ck_beneath_directory(int root_fd, const char *path, int *ret_fd, struct choke_error *error)
@@ -128,22 +128,22 @@ static bool climbs_out(const char *path)
 static int from_root(int root_fd, int cwd_fd, const char *path, char *buffer, size_t size)
 {
     char root[PATH_MAX], cwd[PATH_MAX];
-    int result = ck_beneath_path(root_fd, root, sizeof root);
-    if (result == 0)
-        result = ck_beneath_path(cwd_fd, cwd, sizeof cwd);
-    if (result < 0)
-        return result;
+    int r = ck_beneath_path(root_fd, root, sizeof(root));
+    if (r == 0)
+        r = ck_beneath_path(cwd_fd, cwd, sizeof(cwd));
+    if (r < 0)
+        return r;
     const char *rest = path[0] == '/' ? from_here(root, path) : from_here(root, cwd);
-    if (rest == NULL)
+    if (!rest)
         return -EXDEV;
     int length = snprintf(buffer, size, "%s%s%s", rest, path[0] == '/' ? "" : "/", path[0] == '/' ? "" : path);
     return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
 /* ENAMETOOLONG counts: no file can have such a name, so the tool cannot open one. */
-static bool is_absent(int result)
+static bool is_absent(int r)
 {
-    return result == -ENOENT || result == -ENOTDIR || result == -ENAMETOOLONG;
+    return r == -ENOENT || r == -ENOTDIR || r == -ENAMETOOLONG;
 }
 
 static bool has_dotdot(const char *path)
@@ -212,16 +212,16 @@ int ck_beneath_stays(int root_fd, int cwd_fd, const char *path, size_t length, b
         return must_exist ? -ENAMETOOLONG : -EXDEV;
     /* One part for the copy of the path, two for the working directory and the path joined. */
     CK_HEAP char *text = ck_heap_own(malloc(3 * (size_t)PATH_MAX));
-    if (text == NULL)
+    if (!text)
         return -ENOMEM;
     char *place = text + PATH_MAX;
     memcpy(text, path, length);
     text[length] = '\0';
-    int result = from_root(root_fd, cwd_fd, text, place, 2 * (size_t)PATH_MAX);
-    if (result == -EXDEV)
+    int r = from_root(root_fd, cwd_fd, text, place, 2 * (size_t)PATH_MAX);
+    if (r == -EXDEV)
         return check_absolute(root_fd, text);
-    if (result < 0)
-        return result;
+    if (r < 0)
+        return r;
     if (climbs_out(place))
         return -EXDEV;
     CK_FD fd = open_beneath(root_fd, place, ANYTHING, 0);

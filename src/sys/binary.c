@@ -26,13 +26,13 @@ struct ck_binary_directory {
 int ck_binary_search_init(struct ck_binary_search *search, const char *const *paths, uint32_t count)
 {
     *search = (struct ck_binary_search){.paths = paths, .count = count};
-    search->directories = calloc(count == 0 ? 1 : count, sizeof *search->directories);
-    return search->directories == NULL ? -ENOMEM : 0;
+    search->directories = calloc(count == 0 ? 1 : count, sizeof(*search->directories));
+    return !search->directories ? -ENOMEM : 0;
 }
 
 void ck_binary_search_done(struct ck_binary_search *search)
 {
-    for (uint32_t i = 0; search->directories != NULL && i < search->count; i++)
+    for (uint32_t i = 0; search->directories && i < search->count; i++)
         if (search->directories[i].known)
             ck_trust_done(&search->directories[i].place);
     free(search->directories);
@@ -62,12 +62,12 @@ static int open_directory(struct ck_binary_search *search, uint32_t i, struct ck
         if (directory->known)
             ck_trust_done(&directory->place);
         directory->known = false;
-        int result = ck_trust_walk(search->paths[i], &directory->place, error);
-        if (result < 0) {
+        int r = ck_trust_walk(search->paths[i], &directory->place, error);
+        if (r < 0) {
             ck_trust_done(&directory->place);
-            if (result == -EPERM && error != NULL)
+            if (r == -EPERM && error)
                 error->outcome = CHOKE_DISALLOWED;
-            return result;
+            return r;
         }
         directory->known = true;
     }
@@ -102,13 +102,13 @@ static int take_file(int *fd, bool readable, struct ck_binary *binary, struct ch
     struct stat status;
     if (fstat(*fd, &status) < 0)
         return -errno;
-    int result = check_file(&status, binary->path, error);
-    if (result < 0)
-        return result;
+    int r = check_file(&status, binary->path, error);
+    if (r < 0)
+        return r;
     if ((status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) == 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EACCES, "'%s' is not executable", CK_QUOTE(binary->path));
     char magic[2] = {0};
-    binary->script = readable && pread(*fd, magic, sizeof magic, 0) == 2 && magic[0] == '#' && magic[1] == '!';
+    binary->script = readable && pread(*fd, magic, sizeof(magic), 0) == 2 && magic[0] == '#' && magic[1] == '!';
     binary->version = ck_version_of(&status);
     binary->fd = ck_fd_take(fd);
     binary->readable = readable;
@@ -135,28 +135,28 @@ static int open_file(int parent_fd, const char *name, struct ck_binary *binary, 
 static int find_by_walk(struct ck_identity root, struct ck_binary *binary, struct choke_error *error)
 {
     struct ck_trusted place;
-    int result = ck_trust_walk(binary->path, &place, error);
-    if (result == -EPERM && error != NULL && error->outcome == CHOKE_NONE)
+    int r = ck_trust_walk(binary->path, &place, error);
+    if (r == -EPERM && error && error->outcome == CHOKE_NONE)
         error->outcome = CHOKE_DISALLOWED;
-    if (result == 0 && ck_trust_passes(&place, root))
-        result = ck_error_set(error, CHOKE_DISALLOWED, EPERM, "'%s' leads into the root, where a tool could be planted",
-                              CK_QUOTE(binary->path));
-    if (result == 0)
-        result = open_file(place.parent_fd, place.name, binary, error);
+    if (r == 0 && ck_trust_passes(&place, root))
+        r = ck_error_set(error, CHOKE_DISALLOWED, EPERM, "'%s' leads into the root, where a tool could be planted",
+                         CK_QUOTE(binary->path));
+    if (r == 0)
+        r = open_file(place.parent_fd, place.name, binary, error);
     ck_trust_done(&place);
-    return result;
+    return r;
 }
 
 static int find_in(const struct ck_binary_directory *directory, const char *name, struct ck_identity root,
                    struct ck_binary *binary, struct choke_error *error)
 {
-    int result = open_file(directory->place.fd, name, binary, error);
-    return result == -ELOOP ? find_by_walk(root, binary, error) : result; /* O_NOFOLLOW met a link */
+    int r = open_file(directory->place.fd, name, binary, error);
+    return r == -ELOOP ? find_by_walk(root, binary, error) : r; /* O_NOFOLLOW met a link */
 }
 
-static bool absent(int result)
+static bool absent(int r)
 {
-    return result == -ENOENT || result == -ENOTDIR;
+    return r == -ENOENT || r == -ENOTDIR;
 }
 
 static int find_in_search_path(struct ck_binary_search *search, const char *name, struct ck_identity root,
@@ -164,20 +164,20 @@ static int find_in_search_path(struct ck_binary_search *search, const char *name
 {
     for (uint32_t i = 0; i < search->count; i++) {
         struct choke_error found = {0};
-        int length = snprintf(binary->path, sizeof binary->path, "%s/%s", search->paths[i], name);
-        int result = length >= (int)sizeof binary->path ? -ENAMETOOLONG : open_directory(search, i, root, &found);
-        if (result == 0)
-            result = find_in(&search->directories[i], name, root, binary, &found);
-        if (result == 0)
+        int length = snprintf(binary->path, sizeof(binary->path), "%s/%s", search->paths[i], name);
+        int r = length >= (int)sizeof(binary->path) ? -ENAMETOOLONG : open_directory(search, i, root, &found);
+        if (r == 0)
+            r = find_in(&search->directories[i], name, root, binary, &found);
+        if (r == 0)
             return 0;
-        if (absent(result) && found.outcome == CHOKE_NONE)
+        if (absent(r) && found.outcome == CHOKE_NONE)
             continue;
         if (found.outcome == CHOKE_NONE)
-            (void)ck_error_set(&found, CHOKE_SPAWN_FAILED, -result, "cannot look for '%s' in '%s': %s", CK_QUOTE(name),
-                               CK_QUOTE(search->paths[i]), strerror(-result));
-        if (error != NULL)
+            (void)ck_error_set(&found, CHOKE_SPAWN_FAILED, -r, "cannot look for '%s' in '%s': %s", CK_QUOTE(name),
+                               CK_QUOTE(search->paths[i]), strerror(-r));
+        if (error)
             *error = found;
-        return result;
+        return r;
     }
     return ck_error_set(error, CHOKE_TOOL_MISSING, ENOENT, "'%s' is allowed but not installed", CK_QUOTE(name));
 }
@@ -186,17 +186,17 @@ static int find_at_path(const struct ck_binary_wanted *wanted, struct ck_identit
                         struct choke_error *error)
 {
     struct choke_error found = {0};
-    int length = snprintf(binary->path, sizeof binary->path, "%s", wanted->path);
-    int result = length >= (int)sizeof binary->path ? -ENAMETOOLONG : find_by_walk(root, binary, &found);
-    if (absent(result) && found.outcome == CHOKE_NONE)
-        (void)ck_error_set(&found, CHOKE_TOOL_MISSING, -result, "'%s' is allowed but not installed at '%s'",
+    int length = snprintf(binary->path, sizeof(binary->path), "%s", wanted->path);
+    int r = length >= (int)sizeof(binary->path) ? -ENAMETOOLONG : find_by_walk(root, binary, &found);
+    if (absent(r) && found.outcome == CHOKE_NONE)
+        (void)ck_error_set(&found, CHOKE_TOOL_MISSING, -r, "'%s' is allowed but not installed at '%s'",
                            CK_QUOTE(wanted->name), CK_QUOTE(wanted->path));
-    else if (result < 0 && found.outcome == CHOKE_NONE)
-        (void)ck_error_set(&found, CHOKE_SPAWN_FAILED, -result, "cannot open '%s': %s", CK_QUOTE(wanted->path),
-                           strerror(-result));
-    if (result < 0 && error != NULL)
+    else if (r < 0 && found.outcome == CHOKE_NONE)
+        (void)ck_error_set(&found, CHOKE_SPAWN_FAILED, -r, "cannot open '%s': %s", CK_QUOTE(wanted->path),
+                           strerror(-r));
+    if (r < 0 && error)
         *error = found;
-    return result;
+    return r;
 }
 
 static int check_digest(struct ck_binary_search *search, const char *sha256, struct ck_binary *binary,
@@ -206,28 +206,28 @@ static int check_digest(struct ck_binary_search *search, const char *sha256, str
         return ck_error_set(error, CHOKE_DISALLOWED, EACCES,
                             "'%s' may be executed but not read, so its sha256 cannot be checked; make it readable",
                             CK_QUOTE(binary->path));
-    int result = ck_pin_check(&search->pins, binary->path, sha256, binary->script, &binary->fd, error);
-    binary->copied = result == 0 && binary->script;
-    return result;
+    int r = ck_pin_check(&search->pins, binary->path, sha256, binary->script, &binary->fd, error);
+    binary->copied = r == 0 && binary->script;
+    return r;
 }
 
 int ck_binary_find(struct ck_binary_search *search, const struct ck_binary_wanted *wanted, struct ck_identity root,
                    struct ck_binary *ret_binary, enum ck_binary_rule *ret_rule, struct choke_error *error)
 {
-    enum ck_binary_rule rule = wanted->path != NULL ? CK_BINARY_RULE_PATH : CK_BINARY_RULE_SEARCH_PATH;
+    enum ck_binary_rule rule = wanted->path ? CK_BINARY_RULE_PATH : CK_BINARY_RULE_SEARCH_PATH;
     ret_binary->fd = -1;
     ret_binary->script = ret_binary->copied = ret_binary->readable = false;
-    int result = wanted->path != NULL ? find_at_path(wanted, root, ret_binary, error)
-                                      : find_in_search_path(search, wanted->name, root, ret_binary, error);
-    if (result == 0 && wanted->sha256 != NULL) {
+    int r = wanted->path ? find_at_path(wanted, root, ret_binary, error)
+                         : find_in_search_path(search, wanted->name, root, ret_binary, error);
+    if (r == 0 && wanted->sha256) {
         rule = CK_BINARY_RULE_SHA256;
-        result = check_digest(search, wanted->sha256, ret_binary, error);
+        r = check_digest(search, wanted->sha256, ret_binary, error);
     }
-    if (result < 0)
+    if (r < 0)
         ck_fd_close(&ret_binary->fd);
-    if (result < 0 && ret_rule != NULL)
+    if (r < 0 && ret_rule)
         *ret_rule = rule;
-    return result;
+    return r;
 }
 
 int ck_binary_directory(const char *path, struct ck_identity root, int *ret_fd, struct choke_error *error)
@@ -236,15 +236,15 @@ int ck_binary_directory(const char *path, struct ck_identity root, int *ret_fd, 
     struct ck_trusted place;
     if (path[0] != '/' || stat(path, &status) < 0 || !S_ISDIR(status.st_mode))
         return -ENOTDIR;
-    int result = ck_trust_walk(path, &place, error);
-    if (result == 0 && (ck_trust_passes(&place, root) || (place.status.st_mode & (S_IWGRP | S_IWOTH)) != 0))
-        result = ck_error_set(error, CHOKE_DISALLOWED, EPERM,
-                              "'%s' is inside the root or writable by others, so its code cannot be trusted",
-                              CK_QUOTE(path));
-    if (result == 0)
+    int r = ck_trust_walk(path, &place, error);
+    if (r == 0 && (ck_trust_passes(&place, root) || (place.status.st_mode & (S_IWGRP | S_IWOTH)) != 0))
+        r = ck_error_set(error, CHOKE_DISALLOWED, EPERM,
+                         "'%s' is inside the root or writable by others, so its code cannot be trusted",
+                         CK_QUOTE(path));
+    if (r == 0)
         *ret_fd = ck_fd_take(&place.fd);
     ck_trust_done(&place);
-    if (result == -EPERM && error->outcome == CHOKE_NONE)
+    if (r == -EPERM && error->outcome == CHOKE_NONE)
         error->outcome = CHOKE_DISALLOWED;
-    return result;
+    return r;
 }

@@ -62,10 +62,10 @@ static uint64_t read_groups(void)
     gid_t usual[GROUPS_USUAL];
     int count = getgroups(GROUPS_USUAL, usual);
     if (count >= 0)
-        return digest(usual, (size_t)count * sizeof usual[0]);
-    gid_t *many = calloc(GROUPS_MAX, sizeof *many);
-    count = many == NULL ? -1 : getgroups(GROUPS_MAX, many);
-    uint64_t value = count < 0 ? 0 : digest(many, (size_t)count * sizeof many[0]);
+        return digest(usual, (size_t)count * sizeof(usual[0]));
+    gid_t *many = calloc(GROUPS_MAX, sizeof(*many));
+    count = !many ? -1 : getgroups(GROUPS_MAX, many);
+    uint64_t value = count < 0 ? 0 : digest(many, (size_t)count * sizeof(many[0]));
     free(many);
     return value;
 }
@@ -143,7 +143,7 @@ static uint64_t read_namespace(const struct ck_caller_proc *caller_proc, const c
 {
     char text[64];
     ssize_t length =
-        caller_proc->namespaces_fd < 0 ? 0 : readlinkat(caller_proc->namespaces_fd, name, text, sizeof text);
+        caller_proc->namespaces_fd < 0 ? 0 : readlinkat(caller_proc->namespaces_fd, name, text, sizeof(text));
     return length <= 0 ? 0 : digest(text, (size_t)length);
 }
 
@@ -163,7 +163,7 @@ static void read_locations(const struct ck_caller_proc *caller_proc, struct ck_c
 static uint64_t read_cgroups(const struct ck_caller_proc *caller_proc)
 {
     char text[4096];
-    ssize_t length = caller_proc->cgroup_fd < 0 ? 0 : pread(caller_proc->cgroup_fd, text, sizeof text, 0);
+    ssize_t length = caller_proc->cgroup_fd < 0 ? 0 : pread(caller_proc->cgroup_fd, text, sizeof(text), 0);
     return length <= 0 ? 0 : digest(text, (size_t)length);
 }
 
@@ -175,7 +175,7 @@ int ck_caller_inspect(struct ck_caller_proc *caller_proc, struct ck_caller *ret_
     struct ck_caller_resources *resources = &ret_caller->resources;
     int saved = errno;
     *ret_caller = (struct ck_caller){0};
-    int result = open_caller_proc(caller_proc);
+    int r = open_caller_proc(caller_proc);
     (void)getresuid(&authority->uids[0], &authority->uids[1], &authority->uids[2]);
     (void)getresgid(&authority->gids[0], &authority->gids[1], &authority->gids[2]);
     authority->groups = read_groups();
@@ -189,21 +189,21 @@ int ck_caller_inspect(struct ck_caller_proc *caller_proc, struct ck_caller *ret_
     (void)syscall(SYS_sched_getattr, 0, resources->scheduling, SCHED_ATTR_SIZE, 0);
     resources->io_priority = (int32_t)syscall(SYS_ioprio_get, IOPRIO_WHO_PROCESS, 0);
     resources->personality = (uint32_t)personality(CURRENT_PERSONALITY);
-    (void)syscall(SYS_sched_getaffinity, 0, sizeof resources->processors, resources->processors);
+    (void)syscall(SYS_sched_getaffinity, 0, sizeof(resources->processors), resources->processors);
     resources->cgroups = read_cgroups(caller_proc);
     errno = saved;
-    return result;
+    return r;
 }
 
 bool ck_caller_same_authority(const struct ck_caller *a, const struct ck_caller *b)
 {
-    return memcmp(&a->authority, &b->authority, sizeof a->authority) == 0;
+    return memcmp(&a->authority, &b->authority, sizeof(a->authority)) == 0;
 }
 
 bool ck_caller_same(const struct ck_caller *a, const struct ck_caller *b)
 {
     /* The members leave no padding between them, so memcmp compares values only. */
-    return memcmp(a, b, sizeof *a) == 0;
+    return memcmp(a, b, sizeof(*a)) == 0;
 }
 
 bool ck_caller_child_unreachable(const struct ck_caller *caller, pid_t child)

@@ -26,7 +26,7 @@ static bool listed(const char *list, const char *end, const char *word)
     size_t length = strlen(word);
     while (list < end) {
         const char *comma = memchr(list, ',', (size_t)(end - list));
-        const char *stop = comma != NULL ? comma : end;
+        const char *stop = comma ? comma : end;
         if ((size_t)(stop - list) == length && memcmp(list, word, length) == 0)
             return true;
         list = stop + 1;
@@ -41,23 +41,23 @@ static bool listed(const char *list, const char *end, const char *word)
 static bool is_wanted(const char *line, const char *controller)
 {
     const char *type = strstr(line, " - ");
-    if (type == NULL || strncmp(type, controller == NULL ? " - cgroup2 " : " - cgroup ", 10) != 0)
+    if (!type || strncmp(type, !controller ? " - cgroup2 " : " - cgroup ", 10) != 0)
         return false;
     const char *options = strrchr(line, ' ') + 1;
-    return controller == NULL || listed(options, options + strlen(options), controller);
+    return !controller || listed(options, options + strlen(options), controller);
 }
 
 /* The mount point (field 5) of the first wanted line of mountinfo; the type follows " - ". */
 static int find_mount(char *text, const char *controller, char *ret_path, size_t size)
 {
     char *save = NULL;
-    for (char *line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         if (!is_wanted(line, controller))
             continue;
         const char *field = line;
-        for (int i = 0; i < 4 && field != NULL; i++)
-            field = strchr(field, ' ') != NULL ? strchr(field, ' ') + 1 : NULL;
-        size_t length = field != NULL ? strcspn(field, " ") : 0;
+        for (int i = 0; i < 4 && field; i++)
+            field = strchr(field, ' ') ? strchr(field, ' ') + 1 : NULL;
+        size_t length = field ? strcspn(field, " ") : 0;
         if (length == 0 || length >= size)
             continue;
         memcpy(ret_path, field, length);
@@ -73,8 +73,8 @@ static int find_own(const char *text, const char *controller, char *ret_path, si
     for (const char *line = text; line[0] != '\0'; line += line[0] == '\n') {
         const char *end = line + strcspn(line, "\n");
         const char *list = memchr(line, ':', (size_t)(end - line));
-        const char *path = list != NULL ? memchr(list + 1, ':', (size_t)(end - list - 1)) : NULL;
-        bool wanted = path != NULL && (controller == NULL ? path == list + 1 : listed(list + 1, path, controller));
+        const char *path = list ? memchr(list + 1, ':', (size_t)(end - list - 1)) : NULL;
+        bool wanted = path && (!controller ? path == list + 1 : listed(list + 1, path, controller));
         line = end;
         if (!wanted)
             continue;
@@ -96,19 +96,19 @@ struct texts {
 
 static int open_own(const char *controller)
 {
-    CK_HEAP struct texts *texts = ck_heap_own(malloc(sizeof *texts));
-    if (texts == NULL)
+    CK_HEAP struct texts *texts = ck_heap_own(malloc(sizeof(*texts)));
+    if (!texts)
         return -ENOMEM;
-    int result = (int)ck_file_read_into(AT_FDCWD, "/proc/self/mountinfo", 0, texts->text, sizeof texts->text);
-    if (result >= 0)
-        result = find_mount(texts->text, controller, texts->mount, sizeof texts->mount);
-    if (result == 0)
-        result = (int)ck_file_read_into(AT_FDCWD, "/proc/self/cgroup", 0, texts->text, sizeof texts->text);
-    if (result >= 0)
-        result = find_own(texts->text, controller, texts->own, sizeof texts->own);
-    if (result < 0)
-        return result;
-    (void)snprintf(texts->path, sizeof texts->path, "%s%s", texts->mount, texts->own);
+    int r = (int)ck_file_read_into(AT_FDCWD, "/proc/self/mountinfo", 0, texts->text, sizeof(texts->text));
+    if (r >= 0)
+        r = find_mount(texts->text, controller, texts->mount, sizeof(texts->mount));
+    if (r == 0)
+        r = (int)ck_file_read_into(AT_FDCWD, "/proc/self/cgroup", 0, texts->text, sizeof(texts->text));
+    if (r >= 0)
+        r = find_own(texts->text, controller, texts->own, sizeof(texts->own));
+    if (r < 0)
+        return r;
+    (void)snprintf(texts->path, sizeof(texts->path), "%s%s", texts->mount, texts->own);
     int fd = open(texts->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return fd < 0 ? -errno : fd;
 }

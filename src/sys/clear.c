@@ -45,19 +45,19 @@ int ck_clear_open(int parent_fd, const char *name)
      * fchmod refuses an O_PATH descriptor; the link in /proc leads to the same inode without a
      * name.
      */
-    (void)snprintf(self, sizeof self, "/proc/self/fd/%d", path_fd);
+    (void)snprintf(self, sizeof(self), "/proc/self/fd/%d", path_fd);
     if ((status.st_mode & S_IRWXU) != S_IRWXU && chmod(self, S_IRWXU) < 0)
         return -errno;
     int fd = openat(path_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return fd < 0 ? -errno : fd;
 }
 
-static void note(struct ck_clearing *clearing, int result)
+static void note(struct ck_clearing *clearing, int r)
 {
-    if (result == 0 || result == -ENOENT)
+    if (r == 0 || r == -ENOENT)
         clearing->removed++;
     else if (clearing->error == 0)
-        clearing->error = result;
+        clearing->error = r;
 }
 
 /* Moves a directory into the top directory, under a name that is not used there. */
@@ -68,12 +68,12 @@ static int move_up(struct ck_clearing *clearing, int directory_fd)
         directory_fd, clearing->name); /* the kernel updates ".." of a directory that moves, so it must be writable */
     if (opened < 0)
         return opened;
-    int result;
+    int r;
     do {
-        (void)snprintf(fresh, sizeof fresh, "%llu", (unsigned long long)clearing->last_name++);
-        result = renameat2(directory_fd, clearing->name, clearing->top_fd, fresh, RENAME_NOREPLACE) < 0 ? -errno : 0;
-    } while (result == -EEXIST);
-    return result;
+        (void)snprintf(fresh, sizeof(fresh), "%llu", (unsigned long long)clearing->last_name++);
+        r = renameat2(directory_fd, clearing->name, clearing->top_fd, fresh, RENAME_NOREPLACE) < 0 ? -errno : 0;
+    } while (r == -EEXIST);
+    return r;
 }
 
 /* Makes a directory of the top directory the next one to empty. */
@@ -83,12 +83,12 @@ static int descend(struct ck_clearing *clearing)
     if (fd < 0)
         return fd;
     clearing->inner = fdopendir(fd);
-    if (clearing->inner == NULL) {
-        int result = -errno;
+    if (!clearing->inner) {
+        int r = -errno;
         (void)close(fd);
-        return result;
+        return r;
     }
-    memcpy(clearing->inner_name, clearing->name, sizeof clearing->name);
+    memcpy(clearing->inner_name, clearing->name, sizeof(clearing->name));
     return 0;
 }
 
@@ -148,17 +148,17 @@ static int remove_simple(int directory_fd, const char *name)
 
 static void remove_current(struct ck_clearing *clearing, struct ck_slice *slice)
 {
-    int directory_fd = clearing->inner != NULL ? dirfd(clearing->inner) : clearing->top_fd;
+    int directory_fd = clearing->inner ? dirfd(clearing->inner) : clearing->top_fd;
     if (free_piece(directory_fd, clearing->name, slice))
         return;
     ck_slice_spend_entries(slice, 1);
-    int result = remove_simple(directory_fd, clearing->name);
-    if (result == -EISDIR && clearing->inner == NULL) {
-        result = descend(clearing);
-        if (result < 0)
-            note(clearing, result);
+    int r = remove_simple(directory_fd, clearing->name);
+    if (r == -EISDIR && !clearing->inner) {
+        r = descend(clearing);
+        if (r < 0)
+            note(clearing, r);
     } else {
-        note(clearing, result == -EISDIR ? move_up(clearing, directory_fd) : result);
+        note(clearing, r == -EISDIR ? move_up(clearing, directory_fd) : r);
     }
     clearing->name[0] = '\0';
 }
@@ -167,9 +167,9 @@ static void remove_current(struct ck_clearing *clearing, struct ck_slice *slice)
 static bool read_name(struct ck_clearing *clearing, DIR *stream)
 {
     const struct dirent *entry = readdir(stream);
-    if (entry != NULL && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-        (void)snprintf(clearing->name, sizeof clearing->name, "%s", entry->d_name);
-    return entry != NULL;
+    if (entry && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+        (void)snprintf(clearing->name, sizeof(clearing->name), "%s", entry->d_name);
+    return !!entry;
 }
 
 /* Leaves a directory of the top directory: its files are removed and its directories moved up. */
@@ -188,11 +188,11 @@ static bool begin_round(struct ck_clearing *clearing)
     clearing->error = 0;
     int fd = openat(clearing->top_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     clearing->top = fd < 0 ? NULL : fdopendir(fd);
-    if (clearing->top == NULL) {
+    if (!clearing->top) {
         clearing->error = -errno;
         ck_fd_close(&fd);
     }
-    return clearing->top != NULL;
+    return !!clearing->top;
 }
 
 bool ck_clear_step(struct ck_clearing *clearing, struct ck_slice *slice)
@@ -200,10 +200,10 @@ bool ck_clear_step(struct ck_clearing *clearing, struct ck_slice *slice)
     while (!ck_slice_spent(slice)) {
         if (clearing->name[0] != '\0') {
             remove_current(clearing, slice);
-        } else if (clearing->inner != NULL) {
+        } else if (clearing->inner) {
             if (!read_name(clearing, clearing->inner))
                 leave_inner(clearing, slice);
-        } else if (clearing->top == NULL) {
+        } else if (!clearing->top) {
             if (!begin_round(clearing))
                 return true;
         } else if (!read_name(clearing, clearing->top)) {
@@ -223,9 +223,9 @@ bool ck_clear_step(struct ck_clearing *clearing, struct ck_slice *slice)
 
 void ck_clear_done(struct ck_clearing *clearing)
 {
-    if (clearing->inner != NULL)
+    if (clearing->inner)
         (void)closedir(clearing->inner);
-    if (clearing->top != NULL)
+    if (clearing->top)
         (void)closedir(clearing->top);
     clearing->inner = clearing->top = NULL;
 }

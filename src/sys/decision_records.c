@@ -24,7 +24,7 @@
 
 static void close_directory(DIR **directory)
 {
-    if (*directory != NULL)
+    if (*directory)
         (void)closedir(*directory);
 }
 
@@ -57,7 +57,7 @@ static int read_record(struct ck_arena *arena, int directory_fd, struct ck_decis
     }
     *left -= length;
     char *bytes = ck_arena_alloc(arena, length + 1);
-    if (bytes == NULL)
+    if (!bytes)
         return -ENOMEM;
     long got = ck_fd_read_all(fd, bytes, length);
     if (got < 0) {
@@ -82,7 +82,7 @@ static int list_records(struct ck_arena *arena, DIR *directory, struct ck_decisi
 {
     const struct dirent *entry;
     size_t left = ALL_MAX_BYTES;
-    while ((entry = readdir(directory)) != NULL) {
+    while ((entry = readdir(directory))) {
         if (!is_record(entry->d_name))
             continue;
         if (records->count == RECORDS_MAX) {
@@ -92,7 +92,7 @@ static int list_records(struct ck_arena *arena, DIR *directory, struct ck_decisi
         struct ck_decision_record *record = &items[records->count++];
         record->name = ck_arena_strdup(arena, entry->d_name);
         record->number = ck_arena_memdup(arena, entry->d_name, 4);
-        if (record->name == NULL || record->number == NULL ||
+        if (!record->name || !record->number ||
             read_record(arena, dirfd(directory), record, &left, &records->errnum) < 0)
             return -ENOMEM;
     }
@@ -104,22 +104,22 @@ int ck_decision_records_read(struct ck_arena *arena, const char *file, const cha
 {
     *ret_records = (struct ck_decision_records){0};
     const char *slash = strrchr(file, '/');
-    const char *path = directory[0] == '/' || slash == NULL
+    const char *path = directory[0] == '/' || !slash
                            ? ck_arena_strdup(arena, directory)
                            : ck_arena_printf(arena, "%.*s%s", (int)(slash - file + 1), file, directory);
-    struct ck_decision_record *items = ck_arena_array(arena, RECORDS_MAX, sizeof *items);
-    if (path == NULL || items == NULL)
+    struct ck_decision_record *items = ck_arena_array(arena, RECORDS_MAX, sizeof(*items));
+    if (!path || !items)
         return -ENOMEM;
     ret_records->directory = path;
     ret_records->items = items;
     __attribute__((cleanup(close_directory))) DIR *stream = opendir(path);
-    if (stream == NULL) {
+    if (!stream) {
         ret_records->errnum = errno;
         return 0;
     }
     int r = list_records(arena, stream, items, ret_records);
     if (r == 0)
-        qsort(items, ret_records->count, sizeof *items, compare_records);
+        qsort(items, ret_records->count, sizeof(*items), compare_records);
     return r;
 }
 

@@ -38,17 +38,17 @@ int ck_depend_digest(struct ck_depend *depend, int fd, struct ck_version *ret_ve
     if (fstat(fd, &status) < 0)
         return -errno;
     *ret_version = ck_version_of(&status);
-    for (const struct ck_depend_memo *memo = depend->memo; memo != NULL; memo = memo->next) {
+    for (const struct ck_depend_memo *memo = depend->memo; memo; memo = memo->next) {
         if (!ck_version_equal(&memo->version, ret_version))
             continue;
         memcpy(ret_hex, memo->sha256, CK_DIGEST_SIZE);
         return 0;
     }
-    int result = ck_digest_interruptible(fd, depend->stop, depend->stop_data, ret_hex);
-    if (result < 0)
-        return result;
-    struct ck_depend_memo *memo = ck_arena_alloc(&depend->arena, sizeof *memo);
-    if (memo == NULL)
+    int r = ck_digest_interruptible(fd, depend->stop, depend->stop_data, ret_hex);
+    if (r < 0)
+        return r;
+    struct ck_depend_memo *memo = ck_arena_alloc(&depend->arena, sizeof(*memo));
+    if (!memo)
         return -ENOMEM;
     *memo = (struct ck_depend_memo){.next = depend->memo, .version = *ret_version};
     memcpy(memo->sha256, ret_hex, CK_DIGEST_SIZE);
@@ -65,7 +65,7 @@ int ck_depend_open(const char *path)
 static bool known(const struct ck_depend *depend, const char *path)
 {
     for (size_t i = 0; i < depend->count; i++)
-        if (depend->parts[i].path != NULL && strcmp(depend->parts[i].path, path) == 0)
+        if (depend->parts[i].path && strcmp(depend->parts[i].path, path) == 0)
             return true;
     return false;
 }
@@ -73,23 +73,23 @@ static bool known(const struct ck_depend *depend, const char *path)
 /* fd may be -1: the part does not exist, or cannot be read. */
 static int add(struct ck_depend *depend, enum ck_part_role role, const char *name, const char *path, int fd)
 {
-    if (path != NULL && known(depend, path))
+    if (path && known(depend, path))
         return 0;
     if (depend->count == CK_PARTS_MAX)
         return -E2BIG;
     struct ck_part *part = &depend->parts[depend->count];
     *part = (struct ck_part){.role = role, .name = ck_arena_strdup(&depend->arena, name)};
-    part->path = path != NULL ? ck_arena_strdup(&depend->arena, path) : NULL;
-    if (part->name == NULL || (path != NULL && part->path == NULL))
+    part->path = path ? ck_arena_strdup(&depend->arena, path) : NULL;
+    if (!part->name || (path && !part->path))
         return -ENOMEM;
     depend->count++;
     struct stat status;
     if (fd >= 0 && fstat(fd, &status) == 0)
         part->version = ck_version_of(&status);
-    int result = fd >= 0 && !depend->versions_only ? ck_depend_digest(depend, fd, &part->version, part->sha256) : 0;
-    if (result < 0)
+    int r = fd >= 0 && !depend->versions_only ? ck_depend_digest(depend, fd, &part->version, part->sha256) : 0;
+    if (r < 0)
         part->sha256[0] = '\0';
-    return result == -ENOMEM || result == -ECANCELED ? result : 0;
+    return r == -ENOMEM || r == -ECANCELED ? r : 0;
 }
 
 /* ---- scripts ---- */
@@ -113,9 +113,9 @@ bool ck_depend_shebang_split(char *line, const char **ret_interpreter, const cha
 const char *ck_depend_shebang_env_program(char *argument)
 {
     char *save = NULL;
-    for (char *word = strtok_r(argument, " \t", &save); word != NULL; word = strtok_r(NULL, " \t", &save)) {
+    for (char *word = strtok_r(argument, " \t", &save); word; word = strtok_r(NULL, " \t", &save)) {
         const char *program = strncmp(word, "-S", 2) == 0 ? word + 2 : word; /* "-Snode" is "-S node" */
-        if (program[0] != '\0' && program[0] != '-' && strchr(program, '=') == NULL)
+        if (program[0] != '\0' && program[0] != '-' && !strchr(program, '='))
             return program;
     }
     return NULL;
@@ -138,7 +138,7 @@ static int find_program(const struct ck_depend *depend, const char *name, char p
 static bool is_env(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return strcmp(slash != NULL ? slash + 1 : path, "env") == 0;
+    return strcmp(slash ? slash + 1 : path, "env") == 0;
 }
 
 static int add_script(struct ck_depend *depend, int fd, unsigned depth)
@@ -151,34 +151,33 @@ static int add_script(struct ck_depend *depend, int fd, unsigned depth)
     if (depth == SCRIPTS_MAX)
         return -ELOOP;
     CK_FD interpreter_fd = ck_depend_open(interpreter);
-    int result =
-        add(depend, CK_PART_INTERPRETER, interpreter, interpreter_fd >= 0 ? interpreter : NULL, interpreter_fd);
-    if (result == 0 && interpreter_fd >= 0)
-        result = add_script(depend, interpreter_fd, depth + 1);
-    if (result < 0 || !is_env(interpreter))
-        return result;
+    int r = add(depend, CK_PART_INTERPRETER, interpreter, interpreter_fd >= 0 ? interpreter : NULL, interpreter_fd);
+    if (r == 0 && interpreter_fd >= 0)
+        r = add_script(depend, interpreter_fd, depth + 1);
+    if (r < 0 || !is_env(interpreter))
+        return r;
     size_t before = (size_t)(argument - line);
     const char *program = ck_depend_shebang_env_program(line + before);
-    if (program == NULL)
+    if (!program)
         return 0;
-    bool plain = strchr(program, '/') != NULL;
+    bool plain = !!strchr(program, '/');
     CK_FD program_fd = plain ? ck_depend_open(program) : find_program(depend, program, found);
     const char *path = program_fd < 0 ? NULL : plain ? program : found;
-    result = add(depend, CK_PART_INTERPRETER, program, path, program_fd);
-    return result == 0 && program_fd >= 0 ? add_script(depend, program_fd, depth + 1) : result;
+    r = add(depend, CK_PART_INTERPRETER, program, path, program_fd);
+    return r == 0 && program_fd >= 0 ? add_script(depend, program_fd, depth + 1) : r;
 }
 
 static int begin(struct ck_depend *depend)
 {
     depend->count = 0;
-    depend->parts = ck_arena_array(&depend->arena, CK_PARTS_MAX, sizeof *depend->parts);
-    return depend->parts == NULL ? -ENOMEM : 0;
+    depend->parts = ck_arena_array(&depend->arena, CK_PARTS_MAX, sizeof(*depend->parts));
+    return !depend->parts ? -ENOMEM : 0;
 }
 
 int ck_depend_interpreters(struct ck_depend *depend, int fd)
 {
-    int result = begin(depend);
-    return result < 0 ? result : add_script(depend, fd, 0);
+    int r = begin(depend);
+    return r < 0 ? r : add_script(depend, fd, 0);
 }
 
 /* ---- shared objects ---- */
@@ -208,11 +207,11 @@ static int add_object(struct depend_walk *walk, int fd, const char *path, const 
     struct ck_object *object = &walk->objects[walk->count];
     const char *slash = strrchr(path, '/');
     *object = (struct ck_object){.parent = parent};
-    object->origin = ck_arena_memdup(&walk->depend->arena, path, slash != NULL ? (size_t)(slash - path) : 0);
-    int result = object->origin == NULL ? -ENOMEM : ck_elf_read(fd, &walk->depend->arena, &object->elf);
-    if (result == 0)
+    object->origin = ck_arena_memdup(&walk->depend->arena, path, slash ? (size_t)(slash - path) : 0);
+    int r = !object->origin ? -ENOMEM : ck_elf_read(fd, &walk->depend->arena, &object->elf);
+    if (r == 0)
         walk->count++;
-    return result;
+    return r;
 }
 
 /*
@@ -225,18 +224,18 @@ int ck_depend_candidate(void *data, const char *name, const char *path, const st
     CK_FD fd = ck_depend_open(path);
     if (fd < 0)
         return 0;
-    int result = add_object(walk, fd, path, requester);
-    if (result == -ENOMEM || result == -E2BIG)
-        return result;
-    if (result < 0)
+    int r = add_object(walk, fd, path, requester);
+    if (r == -ENOMEM || r == -E2BIG)
+        return r;
+    if (r < 0)
         return 0;
     const struct ck_elf *elf = &walk->objects[walk->count - 1].elf;
     if (elf->bits != requester->elf.bits || elf->machine != requester->elf.machine) {
         walk->count--;
         return 0;
     }
-    result = add(walk->depend, CK_PART_LIBRARY, name, path, fd);
-    return result < 0 ? result : 1;
+    r = add(walk->depend, CK_PART_LIBRARY, name, path, fd);
+    return r < 0 ? r : 1;
 }
 
 static int take_needed(struct depend_walk *walk, const struct ck_object *object)
@@ -257,10 +256,10 @@ static int take_needed(struct depend_walk *walk, const struct ck_object *object)
 /* The loader is mapped first, under its file name; libraries need it by that name. */
 static int take_loader(struct depend_walk *walk, const char *interpreter)
 {
-    if (interpreter == NULL || interpreter[0] == '\0')
+    if (!interpreter || interpreter[0] == '\0')
         return 0;
     const char *slash = strrchr(interpreter, '/');
-    (void)asked(walk, slash != NULL ? slash + 1 : interpreter);
+    (void)asked(walk, slash ? slash + 1 : interpreter);
     CK_FD fd = ck_depend_open(interpreter);
     return add(walk->depend, CK_PART_INTERPRETER, interpreter, fd >= 0 ? interpreter : NULL, fd);
 }
@@ -268,7 +267,7 @@ static int take_loader(struct depend_walk *walk, const char *interpreter)
 static int real_path(int fd, char ret_target[PATH_MAX])
 {
     char place[64];
-    (void)snprintf(place, sizeof place, "/proc/self/fd/%d", fd);
+    (void)snprintf(place, sizeof(place), "/proc/self/fd/%d", fd);
     ssize_t length = readlink(place, ret_target, PATH_MAX - 1);
     if (length < 0)
         return -errno;
@@ -280,33 +279,33 @@ static int take_elf(struct ck_depend *depend, int fd)
 {
     struct depend_walk walk = {.depend = depend};
     char path[PATH_MAX] = "/";
-    walk.objects = ck_arena_array(&depend->arena, OBJECTS_MAX, sizeof *walk.objects);
-    walk.names = ck_arena_array(&depend->arena, CK_PARTS_MAX, sizeof *walk.names);
-    if (walk.objects == NULL || walk.names == NULL)
+    walk.objects = ck_arena_array(&depend->arena, OBJECTS_MAX, sizeof(*walk.objects));
+    walk.names = ck_arena_array(&depend->arena, CK_PARTS_MAX, sizeof(*walk.names));
+    if (!walk.objects || !walk.names)
         return -ENOMEM;
     (void)real_path(fd, path); /* without /proc only $ORIGIN is lost */
-    int result = add_object(&walk, fd, path, NULL);
-    if (result < 0)
-        return result == -ENOMEM ? result : 0; /* a script, or a file without parts */
-    result = take_loader(&walk, walk.objects[0].elf.interpreter);
-    for (size_t i = 0; result == 0 && i < walk.count; i++)
-        result = take_needed(&walk, &walk.objects[i]);
-    return result;
+    int r = add_object(&walk, fd, path, NULL);
+    if (r < 0)
+        return r == -ENOMEM ? r : 0; /* a script, or a file without parts */
+    r = take_loader(&walk, walk.objects[0].elf.interpreter);
+    for (size_t i = 0; r == 0 && i < walk.count; i++)
+        r = take_needed(&walk, &walk.objects[i]);
+    return r;
 }
 
 int ck_depend_all(struct ck_depend *depend, int fd)
 {
-    int result = ck_depend_interpreters(depend, fd);
-    if (result == 0)
-        result = take_elf(depend, fd);
+    int r = ck_depend_interpreters(depend, fd);
+    if (r == 0)
+        r = take_elf(depend, fd);
     /* The bound is fixed before the loop: take_elf appends parts to the list. */
     size_t scripts = depend->count;
-    for (size_t i = 0; result == 0 && i < scripts; i++) {
-        if (depend->parts[i].role != CK_PART_INTERPRETER || depend->parts[i].path == NULL)
+    for (size_t i = 0; r == 0 && i < scripts; i++) {
+        if (depend->parts[i].role != CK_PART_INTERPRETER || !depend->parts[i].path)
             continue;
         CK_FD interpreter_fd = ck_depend_open(depend->parts[i].path);
         if (interpreter_fd >= 0)
-            result = take_elf(depend, interpreter_fd);
+            r = take_elf(depend, interpreter_fd);
     }
-    return result;
+    return r;
 }

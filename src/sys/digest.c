@@ -36,10 +36,10 @@ static int64_t hash(int fd, const struct hash_options *hash_options, crypto_hash
 {
     CK_HEAP unsigned char *piece = ck_heap_own(malloc(PIECE_BYTES));
     uint64_t total = 0;
-    if (piece == NULL)
+    if (!piece)
         return -ENOMEM;
     for (;;) {
-        if (total % STOP_CHECK_BYTES == 0 && hash_options->stop != NULL && hash_options->stop(hash_options->data))
+        if (total % STOP_CHECK_BYTES == 0 && hash_options->stop && hash_options->stop(hash_options->data))
             return -ECANCELED;
         ssize_t got = pread(fd, piece, PIECE_BYTES, (off_t)total);
         if (got < 0 && errno == EINTR)
@@ -50,9 +50,9 @@ static int64_t hash(int fd, const struct hash_options *hash_options, crypto_hash
         if (total > hash_options->max_bytes)
             return -EFBIG;
         (void)crypto_hash_sha256_update(state, piece, (unsigned long long)got);
-        int result = hash_options->copy_fd < 0 ? 0 : ck_fd_write_all(hash_options->copy_fd, piece, (size_t)got);
-        if (result < 0)
-            return result;
+        int r = hash_options->copy_fd < 0 ? 0 : ck_fd_write_all(hash_options->copy_fd, piece, (size_t)got);
+        if (r < 0)
+            return r;
     }
 }
 
@@ -74,7 +74,7 @@ static int take(int fd, const struct hash_options *hash_options, char ret_hex[CK
     if (total != before.st_size || after.st_size != before.st_size || !same_time(&before.st_mtim, &after.st_mtim) ||
         !same_time(&before.st_ctim, &after.st_ctim))
         return -ESTALE;
-    ck_hex_encode(ret_hex, digest, sizeof digest);
+    ck_hex_encode(ret_hex, digest, sizeof(digest));
     return 0;
 }
 
@@ -82,7 +82,7 @@ void ck_digest_bytes(const void *bytes, size_t length, char ret_hex[CK_DIGEST_SI
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
     (void)crypto_hash_sha256(digest, bytes, length);
-    ck_hex_encode(ret_hex, digest, sizeof digest);
+    ck_hex_encode(ret_hex, digest, sizeof(digest));
 }
 
 int ck_digest_copy(int fd, int copy_fd, uint64_t max_bytes, char ret_hex[CK_DIGEST_SIZE])

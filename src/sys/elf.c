@@ -54,9 +54,9 @@ static int read_at(int fd, void *data, size_t length, uint64_t offset)
 static int take_header64(struct elf_reader *reader)
 {
     Elf64_Ehdr header;
-    int result = read_at(reader->fd, &header, sizeof header, 0);
-    if (result < 0)
-        return result;
+    int r = read_at(reader->fd, &header, sizeof(header), 0);
+    if (r < 0)
+        return r;
     reader->machine = header.e_machine;
     reader->segments_at = header.e_phoff;
     reader->segments_count = header.e_phnum;
@@ -66,9 +66,9 @@ static int take_header64(struct elf_reader *reader)
 static int take_header32(struct elf_reader *reader)
 {
     Elf32_Ehdr header;
-    int result = read_at(reader->fd, &header, sizeof header, 0);
-    if (result < 0)
-        return result;
+    int r = read_at(reader->fd, &header, sizeof(header), 0);
+    if (r < 0)
+        return r;
     reader->machine = header.e_machine;
     reader->segments_at = header.e_phoff;
     reader->segments_count = header.e_phnum;
@@ -78,17 +78,17 @@ static int take_header32(struct elf_reader *reader)
 static int take_header(struct elf_reader *reader)
 {
     unsigned char ident[EI_NIDENT];
-    int result = read_at(reader->fd, ident, sizeof ident, 0);
-    if (result < 0)
-        return result == -EBADMSG ? -ENOEXEC : result;
+    int r = read_at(reader->fd, ident, sizeof(ident), 0);
+    if (r < 0)
+        return r == -EBADMSG ? -ENOEXEC : r;
     const unsigned char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
     if (memcmp(ident, ELFMAG, SELFMAG) != 0)
         return -ENOEXEC;
     if (ident[EI_DATA] != order || (ident[EI_CLASS] != ELFCLASS64 && ident[EI_CLASS] != ELFCLASS32))
         return -EBADMSG;
     reader->wide = ident[EI_CLASS] == ELFCLASS64;
-    result = reader->wide ? take_header64(reader) : take_header32(reader);
-    return result == 0 && reader->segments_count > SEGMENTS_MAX ? -EBADMSG : result;
+    r = reader->wide ? take_header64(reader) : take_header32(reader);
+    return r == 0 && reader->segments_count > SEGMENTS_MAX ? -EBADMSG : r;
 }
 
 static int take_segment(const struct elf_reader *reader, size_t i, struct segment *ret)
@@ -96,28 +96,28 @@ static int take_segment(const struct elf_reader *reader, size_t i, struct segmen
     uint64_t at;
     if (reader->wide) {
         Elf64_Phdr header;
-        if (__builtin_add_overflow(reader->segments_at, i * sizeof header, &at))
+        if (__builtin_add_overflow(reader->segments_at, i * sizeof(header), &at))
             return -EBADMSG;
-        int result = read_at(reader->fd, &header, sizeof header, at);
-        if (result == 0)
+        int r = read_at(reader->fd, &header, sizeof(header), at);
+        if (r == 0)
             *ret = (struct segment){header.p_type, header.p_offset, header.p_vaddr, header.p_filesz};
-        return result;
+        return r;
     }
     Elf32_Phdr header;
-    at = reader->segments_at + i * sizeof header;
-    int result = read_at(reader->fd, &header, sizeof header, at);
-    if (result == 0)
+    at = reader->segments_at + i * sizeof(header);
+    int r = read_at(reader->fd, &header, sizeof(header), at);
+    if (r == 0)
         *ret = (struct segment){header.p_type, header.p_offset, header.p_vaddr, header.p_filesz};
-    return result;
+    return r;
 }
 
 /* The first segment of a type. Returns 1, 0 without one, or a negative errno. */
 static int find_segment(const struct elf_reader *reader, uint32_t type, struct segment *ret)
 {
     for (size_t i = 0; i < reader->segments_count; i++) {
-        int result = take_segment(reader, i, ret);
-        if (result < 0)
-            return result;
+        int r = take_segment(reader, i, ret);
+        if (r < 0)
+            return r;
         if (ret->type == type)
             return 1;
     }
@@ -128,20 +128,20 @@ static int find_segment(const struct elf_reader *reader, uint32_t type, struct s
 static int take_interpreter(const struct elf_reader *reader, char *buffer, size_t size)
 {
     struct segment segment;
-    int result = find_segment(reader, PT_INTERP, &segment);
+    int r = find_segment(reader, PT_INTERP, &segment);
     buffer[0] = '\0';
-    if (result <= 0)
-        return result;
+    if (r <= 0)
+        return r;
     if (segment.file_bytes < 2 || segment.file_bytes > PATH_MAX)
         return -EBADMSG;
     if (segment.file_bytes > size)
         return -ENAMETOOLONG;
-    result = read_at(reader->fd, buffer, (size_t)segment.file_bytes, segment.offset);
-    if (result == 0 && buffer[segment.file_bytes - 1] != '\0')
-        result = -EBADMSG;
-    if (result < 0)
+    r = read_at(reader->fd, buffer, (size_t)segment.file_bytes, segment.offset);
+    if (r == 0 && buffer[segment.file_bytes - 1] != '\0')
+        r = -EBADMSG;
+    if (r < 0)
         buffer[0] = '\0';
-    return result;
+    return r;
 }
 
 /* The file offset of an address of the running program. */
@@ -149,9 +149,9 @@ static int offset_of(const struct elf_reader *reader, uint64_t address, uint64_t
 {
     for (size_t i = 0; i < reader->segments_count; i++) {
         struct segment segment;
-        int result = take_segment(reader, i, &segment);
-        if (result < 0)
-            return result;
+        int r = take_segment(reader, i, &segment);
+        if (r < 0)
+            return r;
         if (segment.type != PT_LOAD || address < segment.address || address - segment.address >= segment.file_bytes)
             continue;
         return __builtin_add_overflow(segment.offset, address - segment.address, ret_offset) ? -EBADMSG : 0;
@@ -163,16 +163,16 @@ static int take_entry(const struct elf_reader *reader, uint64_t at, struct dynam
 {
     if (reader->wide) {
         Elf64_Dyn entry;
-        int result = read_at(reader->fd, &entry, sizeof entry, at);
-        if (result == 0)
+        int r = read_at(reader->fd, &entry, sizeof(entry), at);
+        if (r == 0)
             *ret = (struct dynamic_entry){entry.d_tag, entry.d_un.d_val};
-        return result;
+        return r;
     }
     Elf32_Dyn entry;
-    int result = read_at(reader->fd, &entry, sizeof entry, at);
-    if (result == 0)
+    int r = read_at(reader->fd, &entry, sizeof(entry), at);
+    if (r == 0)
         *ret = (struct dynamic_entry){entry.d_tag, entry.d_un.d_val};
-    return result;
+    return r;
 }
 
 /* The entry at this index. Returns 1, 0 after the last entry, or a negative errno. */
@@ -185,8 +185,8 @@ static int next_entry(const struct elf_reader *reader, const struct segment *dyn
         return 0;
     if (i >= DYNAMIC_MAX || __builtin_add_overflow(dynamic->offset, i * bytes, &at))
         return -EBADMSG;
-    int result = take_entry(reader, at, ret);
-    return result < 0 ? result : ret->tag != DT_NULL;
+    int r = take_entry(reader, at, ret);
+    return r < 0 ? r : ret->tag != DT_NULL;
 }
 
 /* First pass: finds the strings, and counts the needed objects. */
@@ -194,9 +194,9 @@ static int find_strings(struct elf_reader *reader, const struct segment *dynamic
 {
     uint64_t address = 0;
     struct dynamic_entry entry = {0};
-    int result;
+    int r;
     *ret_needed = 0;
-    for (size_t i = 0; (result = next_entry(reader, dynamic, i, &entry)) > 0; i++) {
+    for (size_t i = 0; (r = next_entry(reader, dynamic, i, &entry)) > 0; i++) {
         if (entry.tag == DT_STRTAB)
             address = entry.value;
         else if (entry.tag == DT_STRSZ)
@@ -204,10 +204,10 @@ static int find_strings(struct elf_reader *reader, const struct segment *dynamic
         else if (entry.tag == DT_NEEDED && ++*ret_needed > CK_ELF_NEEDED_MAX)
             return -EBADMSG;
     }
-    if (result == 0 && address == 0)
+    if (r == 0 && address == 0)
         reader->strings_bytes = 0;
-    if (result < 0 || address == 0)
-        return result;
+    if (r < 0 || address == 0)
+        return r;
     return reader->strings_bytes > STRINGS_MAX ? -EBADMSG : offset_of(reader, address, &reader->strings_at);
 }
 
@@ -216,10 +216,10 @@ static int take_string(const struct elf_reader *reader, uint64_t at, struct ck_a
     char text[PATH_MAX];
     uint64_t offset;
     if (at >= reader->strings_bytes || __builtin_add_overflow(reader->strings_at, at, &offset) ||
-        offset > (uint64_t)INT64_MAX - sizeof text)
+        offset > (uint64_t)INT64_MAX - sizeof(text))
         return -EBADMSG;
     uint64_t left = reader->strings_bytes - at;
-    ssize_t got = pread(reader->fd, text, left < sizeof text ? (size_t)left : sizeof text, (off_t)offset);
+    ssize_t got = pread(reader->fd, text, left < sizeof(text) ? (size_t)left : sizeof(text), (off_t)offset);
     if (got < 0)
         return -errno;
     size_t length = strnlen(text, (size_t)got);
@@ -227,7 +227,7 @@ static int take_string(const struct elf_reader *reader, uint64_t at, struct ck_a
     if (length == (size_t)got)
         return -EBADMSG;
     *ret = ck_arena_memdup(arena, text, length);
-    return *ret == NULL ? -ENOMEM : 0;
+    return !*ret ? -ENOMEM : 0;
 }
 
 /* Second pass: reads the strings themselves. */
@@ -235,21 +235,20 @@ static int take_names(const struct elf_reader *reader, const struct segment *dyn
                       struct ck_arena *arena, struct ck_elf *elf)
 {
     struct dynamic_entry entry = {0};
-    int result;
-    for (size_t i = 0; (result = next_entry(reader, dynamic, i, &entry)) > 0; i++) {
+    int r;
+    for (size_t i = 0; (r = next_entry(reader, dynamic, i, &entry)) > 0; i++) {
         /* The file may have changed since the first pass, which sized the array. */
         if (entry.tag == DT_NEEDED)
-            result = elf->needed_count < needed
-                         ? take_string(reader, entry.value, arena, &elf->needed[elf->needed_count++])
-                         : -EBADMSG;
+            r = elf->needed_count < needed ? take_string(reader, entry.value, arena, &elf->needed[elf->needed_count++])
+                                           : -EBADMSG;
         else if (entry.tag == DT_RPATH)
-            result = take_string(reader, entry.value, arena, &elf->rpath);
+            r = take_string(reader, entry.value, arena, &elf->rpath);
         else if (entry.tag == DT_RUNPATH)
-            result = take_string(reader, entry.value, arena, &elf->runpath);
-        if (result < 0)
-            return result;
+            r = take_string(reader, entry.value, arena, &elf->runpath);
+        if (r < 0)
+            return r;
     }
-    return result;
+    return r;
 }
 
 static int take_dynamic(struct elf_reader *reader, struct ck_arena *arena, struct ck_elf *elf)
@@ -257,11 +256,11 @@ static int take_dynamic(struct elf_reader *reader, struct ck_arena *arena, struc
     struct segment dynamic = {0};
     size_t needed = 0;
     int found = find_segment(reader, PT_DYNAMIC, &dynamic);
-    int result = found <= 0 ? found : find_strings(reader, &dynamic, &needed);
-    if (result < 0)
-        return result;
-    elf->needed = ck_arena_array(arena, needed + 1, sizeof *elf->needed);
-    if (elf->needed == NULL)
+    int r = found <= 0 ? found : find_strings(reader, &dynamic, &needed);
+    if (r < 0)
+        return r;
+    elf->needed = ck_arena_array(arena, needed + 1, sizeof(*elf->needed));
+    if (!elf->needed)
         return -ENOMEM;
     return found > 0 ? take_names(reader, &dynamic, needed, arena, elf) : 0;
 }
@@ -269,8 +268,8 @@ static int take_dynamic(struct elf_reader *reader, struct ck_arena *arena, struc
 int ck_elf_interpreter(int fd, char *buffer, size_t size)
 {
     struct elf_reader reader = {.fd = fd};
-    int result = take_header(&reader);
-    return result < 0 ? result : take_interpreter(&reader, buffer, size);
+    int r = take_header(&reader);
+    return r < 0 ? r : take_interpreter(&reader, buffer, size);
 }
 
 int ck_elf_read(int fd, struct ck_arena *arena, struct ck_elf *ret_elf)
@@ -278,18 +277,18 @@ int ck_elf_read(int fd, struct ck_arena *arena, struct ck_elf *ret_elf)
     struct elf_reader reader = {.fd = fd};
     struct ck_elf elf = {0};
     char interpreter[PATH_MAX];
-    int result = take_header(&reader);
-    if (result == 0)
-        result = take_interpreter(&reader, interpreter, sizeof interpreter);
-    if (result < 0)
-        return result;
+    int r = take_header(&reader);
+    if (r == 0)
+        r = take_interpreter(&reader, interpreter, sizeof(interpreter));
+    if (r < 0)
+        return r;
     elf.bits = reader.wide ? 64 : 32;
     elf.machine = reader.machine;
     elf.interpreter = interpreter[0] != '\0' ? ck_arena_strdup(arena, interpreter) : NULL;
-    if (interpreter[0] != '\0' && elf.interpreter == NULL)
+    if (interpreter[0] != '\0' && !elf.interpreter)
         return -ENOMEM;
-    result = take_dynamic(&reader, arena, &elf);
-    if (result == 0)
+    r = take_dynamic(&reader, arena, &elf);
+    if (r == 0)
         *ret_elf = elf;
-    return result;
+    return r;
 }

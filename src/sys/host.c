@@ -23,16 +23,16 @@
 static long read_number(const char *path)
 {
     char text[64];
-    return ck_file_read_into(AT_FDCWD, path, 0, text, sizeof text) >= 0 ? strtol(text, NULL, 10) : CK_HOST_UNKNOWN;
+    return ck_file_read_into(AT_FDCWD, path, 0, text, sizeof(text)) >= 0 ? strtol(text, NULL, 10) : CK_HOST_UNKNOWN;
 }
 
 static long read_seccomp_mode(void)
 {
     char text[8192];
-    if (ck_file_read_into(AT_FDCWD, "/proc/self/status", 0, text, sizeof text) < 0)
+    if (ck_file_read_into(AT_FDCWD, "/proc/self/status", 0, text, sizeof(text)) < 0)
         return CK_HOST_UNKNOWN;
     const char *line = strstr(text, "\nSeccomp:");
-    return line != NULL ? strtol(line + strlen("\nSeccomp:"), NULL, 10) : CK_HOST_UNKNOWN;
+    return line ? strtol(line + strlen("\nSeccomp:"), NULL, 10) : CK_HOST_UNKNOWN;
 }
 
 /* Is word an item of text, between the given separators? */
@@ -60,12 +60,12 @@ void ck_host_inspect(struct ck_host *ret_host)
         .apparmor_restricts = read_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
         .seccomp_mode = read_seccomp_mode(),
     };
-    for (size_t i = 0; i < sizeof signs / sizeof signs[0] && !ret_host->container; i++)
+    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]) && !ret_host->container; i++)
         if (access(signs[i], F_OK) == 0) {
             ret_host->container = true;
             ret_host->container_sign = signs[i];
         }
-    ret_host->lsm_known = ck_file_read_into(AT_FDCWD, "/sys/kernel/security/lsm", 0, text, sizeof text) >= 0;
+    ret_host->lsm_known = ck_file_read_into(AT_FDCWD, "/sys/kernel/security/lsm", 0, text, sizeof(text)) >= 0;
     ret_host->lsm_landlock = ret_host->lsm_known && has_word(text, "landlock", ",\n");
     CK_FD own_fd = ck_cgroup_own();
     ret_host->cgroup2 = own_fd >= 0;
@@ -79,7 +79,7 @@ bool ck_host_namespaces_off(void)
         "/proc/sys/user/max_uts_namespaces",    "/proc/sys/user/max_pid_namespaces",
         "/proc/sys/user/max_cgroup_namespaces",
     };
-    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
         if (read_number(limits[i]) == 0)
             return true;
     return false;
@@ -88,7 +88,7 @@ bool ck_host_namespaces_off(void)
 bool ck_host_has_proc(void)
 {
     char text[32];
-    ssize_t length = readlink("/proc/self", text, sizeof text - 1);
+    ssize_t length = readlink("/proc/self", text, sizeof(text) - 1);
     text[length > 0 ? length : 0] = '\0';
     /*
      * /proc/self is the reader's pid as that /proc numbers it; another pid namespace gives another
@@ -117,7 +117,7 @@ int ck_host_try_cgroup(void)
     CK_FD own_fd = ck_cgroup_own();
     if (own_fd < 0)
         return -own_fd;
-    if (make_name(name, sizeof name) < 0 || mkdirat(own_fd, name, 0755) < 0)
+    if (make_name(name, sizeof(name)) < 0 || mkdirat(own_fd, name, 0755) < 0)
         return errno;
     (void)unlinkat(own_fd, name, AT_REMOVEDIR);
     return 0;
@@ -140,15 +140,15 @@ static const char *limit_file(const char *controller, bool v2)
 static int try_group(int parent_fd, const char *controller, bool v2)
 {
     char name[64], text[64];
-    if (make_name(name, sizeof name) < 0 || mkdirat(parent_fd, name, 0755) < 0)
+    if (make_name(name, sizeof(name)) < 0 || mkdirat(parent_fd, name, 0755) < 0)
         return errno;
     CK_FD fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const char *file = limit_file(controller, v2);
-    int result = fd < 0 ? -errno : (int)ck_file_read_into(fd, file, 0, text, sizeof text);
-    if (result >= 0)
-        result = write_word(fd, file, text);
+    int r = fd < 0 ? -errno : (int)ck_file_read_into(fd, file, 0, text, sizeof(text));
+    if (r >= 0)
+        r = write_word(fd, file, text);
     (void)unlinkat(parent_fd, name, AT_REMOVEDIR);
-    return -result;
+    return -r;
 }
 
 /*
@@ -160,14 +160,14 @@ static bool may_delegate(int group_fd)
 {
     char text[16];
     return faccessat(group_fd, "cgroup.type", F_OK, 0) < 0 ||
-           (ck_file_read_into(group_fd, "cgroup.procs", 0, text, sizeof text) >= 0 && text[0] == '\0');
+           (ck_file_read_into(group_fd, "cgroup.procs", 0, text, sizeof(text)) >= 0 && text[0] == '\0');
 }
 
 /* Tries a group in this directory. What is switched on for the trial is switched off again. */
 static int try_in(int parent_fd, const char *controller)
 {
     char text[1024], word[32];
-    long length = ck_file_read_into(parent_fd, "cgroup.controllers", 0, text, sizeof text);
+    long length = ck_file_read_into(parent_fd, "cgroup.controllers", 0, text, sizeof(text));
     if (length < 0)
         return (int)-length;
     if (!has_word(text, controller, " \n"))
@@ -177,7 +177,7 @@ static int try_in(int parent_fd, const char *controller)
         return error;
     if (!may_delegate(parent_fd))
         return EBUSY;
-    (void)snprintf(word, sizeof word, "+%s", controller);
+    (void)snprintf(word, sizeof(word), "+%s", controller);
     error = -write_word(parent_fd, "cgroup.subtree_control", word);
     if (error != 0)
         return error;
@@ -195,8 +195,8 @@ static bool is_bounded(int own_fd)
 {
     static const char *const files[] = {"memory.max", "memory.high", "memory.swap.max", "pids.max", "cpu.max"};
     char text[64];
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        if (ck_file_read_into(own_fd, files[i], 0, text, sizeof text) >= 0 && strncmp(text, "max", 3) != 0)
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        if (ck_file_read_into(own_fd, files[i], 0, text, sizeof(text)) >= 0 && strncmp(text, "max", 3) != 0)
             return true;
     return false;
 }

@@ -45,8 +45,8 @@ struct attributes {
 static int add_rule(int ruleset_fd, int fd, uint64_t access)
 {
     const struct landlock_path_beneath_attr rule = {.allowed_access = access, .parent_fd = fd};
-    long result = syscall(SYS_landlock_add_rule, ruleset_fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
-    return result < 0 ? -errno : 0;
+    long r = syscall(SYS_landlock_add_rule, ruleset_fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+    return r < 0 ? -errno : 0;
 }
 
 static int allow_renames(int ruleset_fd)
@@ -68,18 +68,18 @@ int ck_landlock_new(void)
         return abi;
     uint64_t handled = LANDLOCK_ACCESS_FS_EXECUTE | (abi >= ABI_WITH_REFER ? LANDLOCK_ACCESS_FS_REFER : 0);
     const struct landlock_ruleset_attr attributes = {.handled_access_fs = handled};
-    CK_FD ruleset_fd = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
+    CK_FD ruleset_fd = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0);
     if (ruleset_fd < 0)
         return -errno;
-    int result = abi >= ABI_WITH_REFER ? allow_renames(ruleset_fd) : 0;
-    return result < 0 ? result : ck_fd_take(&ruleset_fd);
+    int r = abi >= ABI_WITH_REFER ? allow_renames(ruleset_fd) : 0;
+    return r < 0 ? r : ck_fd_take(&ruleset_fd);
 }
 
 int ck_landlock_allow(int ruleset_fd, int file_fd)
 {
-    int result = add_rule(ruleset_fd, file_fd, LANDLOCK_ACCESS_FS_EXECUTE);
+    int r = add_rule(ruleset_fd, file_fd, LANDLOCK_ACCESS_FS_EXECUTE);
     /* EBADFD: the file is on a file system without paths (memfd), which Landlock does not check. */
-    return result == -EBADFD ? 0 : result;
+    return r == -EBADFD ? 0 : r;
 }
 
 /* ---- all rights ---- */
@@ -97,7 +97,7 @@ int ck_landlock_new_full(void)
         .scoped = abi >= CK_LANDLOCK_SCOPE_ABI ? UINT64_C(3) : 0, /* abstract sockets, signals */
     };
     /* A kernel that does not know the last fields accepts them if they are zero. */
-    long fd = syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
+    long fd = syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0);
     return fd < 0 ? -errno : (int)fd;
 }
 
@@ -115,6 +115,6 @@ int ck_landlock_grant(int ruleset_fd, int fd, enum ck_landlock_grant grant)
         return -errno;
     /* The kernel refuses a rule that gives a file a right of directories (EINVAL). */
     uint64_t access = rights[grant] & (S_ISDIR(status.st_mode) ? UINT64_MAX : (uint64_t)OF_FILES);
-    int result = access == 0 ? 0 : add_rule(ruleset_fd, fd, access);
-    return result == -EBADFD ? 0 : result;
+    int r = access == 0 ? 0 : add_rule(ruleset_fd, fd, access);
+    return r == -EBADFD ? 0 : r;
 }

@@ -46,39 +46,39 @@ struct new_entry {
 static const char *find_table(const char *cache, size_t *length)
 {
     struct old_header old;
-    if (*length >= sizeof old && memcmp(cache, old_magic, sizeof old_magic - 1) == 0) {
-        memcpy(&old, cache, sizeof old);
-        uint64_t skip = (sizeof old + (uint64_t)old.count * OLD_ENTRY_BYTES + 7) & ~UINT64_C(7);
+    if (*length >= sizeof(old) && memcmp(cache, old_magic, sizeof(old_magic) - 1) == 0) {
+        memcpy(&old, cache, sizeof(old));
+        uint64_t skip = (sizeof(old) + (uint64_t)old.count * OLD_ENTRY_BYTES + 7) & ~UINT64_C(7);
         if (skip >= *length)
             return NULL;
         cache += skip;
         *length -= (size_t)skip;
     }
-    bool good = *length >= sizeof(struct new_header) && memcmp(cache, new_magic, sizeof new_magic - 1) == 0;
+    bool good = *length >= sizeof(struct new_header) && memcmp(cache, new_magic, sizeof(new_magic) - 1) == 0;
     return good ? cache : NULL;
 }
 
 static const char *text_at(const char *table, size_t length, uint32_t at)
 {
-    return at < length && memchr(table + at, '\0', length - at) != NULL ? table + at : NULL;
+    return at < length && memchr(table + at, '\0', length - at) ? table + at : NULL;
 }
 
 const char *ck_loader_cached(const char *cache, size_t length, const char *name, size_t *at)
 {
     const char *table = find_table(cache, &length);
     struct new_header header;
-    if (table == NULL)
+    if (!table)
         return NULL;
-    memcpy(&header, table, sizeof header);
+    memcpy(&header, table, sizeof(header));
     for (; *at < header.count; (*at)++) {
         struct new_entry entry;
-        size_t here = sizeof header + *at * sizeof entry;
-        if (here + sizeof entry > length)
+        size_t here = sizeof(header) + *at * sizeof(entry);
+        if (here + sizeof(entry) > length)
             return NULL;
-        memcpy(&entry, table + here, sizeof entry);
+        memcpy(&entry, table + here, sizeof(entry));
         const char *entry_name = text_at(table, length, entry.name_at);
         const char *path = text_at(table, length, entry.path_at);
-        if (entry_name == NULL || path == NULL || strcmp(entry_name, name) != 0)
+        if (!entry_name || !path || strcmp(entry_name, name) != 0)
             continue;
         (*at)++;
         return path;
@@ -96,7 +96,7 @@ static int read_cache(struct ck_depend *depend)
     if (fd < 0 || fstat(fd, &status) < 0 || (uint64_t)status.st_size > CACHE_MAX_BYTES)
         return 0; /* a system without a cache: only the standard directories remain */
     char *text = ck_arena_alloc(&depend->arena, (size_t)status.st_size + 1);
-    if (text == NULL)
+    if (!text)
         return -ENOMEM;
     long got = ck_fd_read_all(fd, text, (size_t)status.st_size);
     depend->cache = text;
@@ -126,10 +126,10 @@ static int look_in(const struct ck_object *requester, const char *directory, con
         "tls/haswell/x86_64/",
     };
     int found = 0;
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         char path[PATH_MAX];
-        int length = snprintf(path, sizeof path, "%s/%s%s", directory, kinds[i], name);
-        int taken = length > 0 && length < (int)sizeof path ? ck_depend_candidate(data, name, path, requester) : 0;
+        int length = snprintf(path, sizeof(path), "%s/%s%s", directory, kinds[i], name);
+        int taken = length > 0 && length < (int)sizeof(path) ? ck_depend_candidate(data, name, path, requester) : 0;
         if (taken < 0)
             return taken;
         found += taken;
@@ -167,7 +167,7 @@ static int look_in_list(const struct ck_object *requester, const struct ck_objec
                         const char *name, void *data)
 {
     int found = 0;
-    while (list != NULL && list[0] != '\0' && found == 0) {
+    while (list && list[0] != '\0' && found == 0) {
         char directory[PATH_MAX];
         size_t length = strcspn(list, ":");
         if (expand(list, length, owner->origin, directory))
@@ -181,8 +181,8 @@ static int look_in_list(const struct ck_object *requester, const struct ck_objec
 static int look_in_rpaths(const struct ck_object *requester, const char *name, void *data)
 {
     int found = 0;
-    for (const struct ck_object *owner = requester; owner != NULL && found == 0; owner = owner->parent)
-        if (owner->elf.runpath == NULL)
+    for (const struct ck_object *owner = requester; owner && found == 0; owner = owner->parent)
+        if (!owner->elf.runpath)
             found = look_in_list(requester, owner, owner->elf.rpath, name, data);
     return found;
 }
@@ -191,8 +191,8 @@ static int look_in_cache(struct ck_depend *depend, const struct ck_object *reque
 {
     int found = read_cache(depend);
     size_t at = 0;
-    for (const char *path; found >= 0 && depend->cache != NULL &&
-                           (path = ck_loader_cached(depend->cache, depend->cache_length, name, &at)) != NULL;) {
+    for (const char *path;
+         found >= 0 && depend->cache && (path = ck_loader_cached(depend->cache, depend->cache_length, name, &at));) {
         int taken = ck_depend_candidate(data, name, path, requester);
         found = taken < 0 ? taken : found + taken;
     }
@@ -213,7 +213,7 @@ static int look_in_standard(const struct ck_object *requester, const char *name,
         "/usr/local/lib",
     };
     int found = 0;
-    for (size_t i = 0; i < sizeof directories / sizeof directories[0] && found == 0; i++)
+    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]) && found == 0; i++)
         found = look_in(requester, directories[i], name, data);
     return found;
 }
@@ -221,10 +221,10 @@ static int look_in_standard(const struct ck_object *requester, const char *name,
 int ck_loader_find(struct ck_depend *depend, const struct ck_object *requester, const char *name, void *data)
 {
     char path[PATH_MAX];
-    if (strchr(name, '/') != NULL)
+    if (strchr(name, '/'))
         return expand(name, strlen(name), requester->origin, path) ? ck_depend_candidate(data, name, path, requester)
                                                                    : 0;
-    int found = requester->elf.runpath == NULL ? look_in_rpaths(requester, name, data) : 0;
+    int found = !requester->elf.runpath ? look_in_rpaths(requester, name, data) : 0;
     if (found == 0)
         found = look_in_list(requester, requester, requester->elf.runpath, name, data);
     if (found == 0)

@@ -65,9 +65,9 @@ static struct ck_pin *find(const struct ck_pin_cache *pins, const struct ck_vers
  */
 static struct ck_pin *make_room(struct ck_pin_cache *pins, const struct ck_version *version)
 {
-    if (pins->items == NULL)
-        pins->items = calloc(PINS_MAX, sizeof *pins->items);
-    if (pins->items == NULL)
+    if (!pins->items)
+        pins->items = calloc(PINS_MAX, sizeof(*pins->items));
+    if (!pins->items)
         return NULL;
     for (size_t i = 0; i < pins->count; i++)
         if (pins->items[i].version.device == version->device && pins->items[i].version.inode == version->inode)
@@ -99,8 +99,8 @@ static int copy_again(int copy_fd)
         if (sent <= 0)
             return sent < 0 ? -errno : -EIO;
     }
-    int result = ck_sealed_finish(fd);
-    return result < 0 ? result : ck_fd_take(&fd);
+    int r = ck_sealed_finish(fd);
+    return r < 0 ? r : ck_fd_take(&fd);
 }
 
 /* Without memory or a descriptor nothing is remembered, and the next run hashes again. */
@@ -109,12 +109,12 @@ static void remember(struct ck_pin_cache *pins, const struct ck_version *version
     bool script = examined->copy_fd >= 0;
     CK_FD copy_fd = script ? copy_again(examined->copy_fd) : -1;
     struct ck_pin *pin = script && copy_fd < 0 ? NULL : make_room(pins, version);
-    if (pin == NULL)
+    if (!pin)
         return;
     ck_fd_close(&pin->copy_fd);
     pin->version = *version;
     pin->copy_fd = ck_fd_take(&copy_fd);
-    memcpy(pin->digest, examined->digest, sizeof pin->digest);
+    memcpy(pin->digest, examined->digest, sizeof(pin->digest));
 }
 
 /* -ETXTBSY: the file is open for writing, and the kernel would not execute it either. */
@@ -132,11 +132,11 @@ static int copy_script(int fd, struct examined *examined)
     CK_FD copy_fd = new_copy();
     if (copy_fd < 0)
         return copy_fd;
-    int result = ck_digest_copy(fd, copy_fd, CK_PIN_SCRIPT_MAX, examined->digest);
-    if (result == 0)
-        result = ck_sealed_finish(copy_fd);
-    if (result < 0)
-        return result;
+    int r = ck_digest_copy(fd, copy_fd, CK_PIN_SCRIPT_MAX, examined->digest);
+    if (r == 0)
+        r = ck_sealed_finish(copy_fd);
+    if (r < 0)
+        return r;
     examined->copy_fd = ck_fd_take(&copy_fd);
     return 0;
 }
@@ -145,51 +145,51 @@ static int copy_script(int fd, struct examined *examined)
 static int examine(struct ck_pin_cache *pins, int fd, bool script, struct examined *examined)
 {
     struct stat status;
-    int result = -ESTALE;
-    for (int i = 0; i < TRIES && result == -ESTALE; i++) {
+    int r = -ESTALE;
+    for (int i = 0; i < TRIES && r == -ESTALE; i++) {
         if (fstat(fd, &status) < 0)
             return -errno;
         struct ck_version version = ck_version_of(&status);
         const struct ck_pin *known = find(pins, &version);
-        if (known != NULL && (known->copy_fd >= 0) == script) {
-            memcpy(examined->digest, known->digest, sizeof examined->digest);
+        if (known && (known->copy_fd >= 0) == script) {
+            memcpy(examined->digest, known->digest, sizeof(examined->digest));
             examined->copy_fd = script ? copy_again(known->copy_fd) : -1;
             return script && examined->copy_fd < 0 ? examined->copy_fd : 0;
         }
         bool settled = ck_version_settled(&version);
-        result = script ? copy_script(fd, examined) : ck_digest_file(fd, examined->digest);
+        r = script ? copy_script(fd, examined) : ck_digest_file(fd, examined->digest);
         /* A younger version could change within the same tick of the clock and still look equal. */
-        if (result == 0 && settled)
+        if (r == 0 && settled)
             remember(pins, &version, examined);
     }
-    return result;
+    return r;
 }
 
-static int fail(struct choke_error *error, const char *path, int result)
+static int fail(struct choke_error *error, const char *path, int r)
 {
-    const char *why = strerror(-result);
+    const char *why = strerror(-r);
     enum choke_outcome outcome = CHOKE_DISALLOWED;
-    if (result == -ESTALE)
+    if (r == -ESTALE)
         why = "it changes while it is read";
-    else if (result == -ETXTBSY)
+    else if (r == -ETXTBSY)
         why = "it is open for writing";
-    else if (result == -EFBIG)
+    else if (r == -EFBIG)
         why = "a script of more than 64 MiB is not copied";
-    else if (result != -EIO && result != -EACCES && result != -EPERM)
+    else if (r != -EIO && r != -EACCES && r != -EPERM)
         outcome = CHOKE_SPAWN_FAILED;
-    return ck_error_set(error, outcome, -result, "the sha256 of '%s' cannot be checked: %s", CK_QUOTE(path), why);
+    return ck_error_set(error, outcome, -r, "the sha256 of '%s' cannot be checked: %s", CK_QUOTE(path), why);
 }
 
 int ck_pin_check(struct ck_pin_cache *pins, const char *path, const char *sha256, bool script, int *fd,
                  struct choke_error *error)
 {
     struct examined examined = {.copy_fd = -1};
-    int result = script ? 0 : take_lease(*fd);
-    if (result == 0)
-        result = examine(pins, *fd, script, &examined);
+    int r = script ? 0 : take_lease(*fd);
+    if (r == 0)
+        r = examine(pins, *fd, script, &examined);
     CK_FD copy_fd = examined.copy_fd;
-    if (result < 0)
-        return fail(error, path, result);
+    if (r < 0)
+        return fail(error, path, r);
     if (strcmp(examined.digest, sha256) != 0)
         return ck_error_set(error, CHOKE_DISALLOWED, EPERM,
                             "'%s' is not the file that the policy pins: its sha256 is %s, expected is %s",

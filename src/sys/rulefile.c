@@ -44,7 +44,7 @@ static char *absolute(const char *path)
         return strdup(path);
     CK_HEAP char *here = ck_heap_own(getcwd(NULL, 0));
     char *full = NULL;
-    if (here == NULL || asprintf(&full, "%s/%s", here, path) < 0)
+    if (!here || asprintf(&full, "%s/%s", here, path) < 0)
         return NULL;
     return full;
 }
@@ -66,12 +66,12 @@ static int check_size(const struct ck_rulefile *file, const struct stat *status,
 static int read_all(const struct ck_rulefile *file, int fd, char **ret_text, size_t *ret_length,
                     struct choke_error *error)
 {
-    int result = ck_fd_read_text(fd, file->max_bytes, ret_text, ret_length);
-    if (result == -ENOMEM)
+    int r = ck_fd_read_text(fd, file->max_bytes, ret_text, ret_length);
+    if (r == -ENOMEM)
         return ck_error_oom(error);
-    if (result == -EFBIG)
+    if (r == -EFBIG)
         return fail_size(file, error);
-    return result < 0 ? fail(file, error, -result, strerror(-result)) : 0;
+    return r < 0 ? fail(file, error, -r, strerror(-r)) : 0;
 }
 
 static int read_file(const struct ck_rulefile *file, const struct ck_trusted *place, char **ret_text,
@@ -81,10 +81,10 @@ static int read_file(const struct ck_rulefile *file, const struct ck_trusted *pl
     CK_FD fd = ck_file_open(place->parent_fd, place->name, O_NOFOLLOW, &status);
     if (fd < 0)
         return fail_kind(file, error, -fd);
-    int result = check_size(file, &status, error);
-    if (result == 0)
-        result = check_owner(file, &status, error);
-    return result < 0 ? result : read_all(file, fd, ret_text, ret_length, error);
+    int r = check_size(file, &status, error);
+    if (r == 0)
+        r = check_owner(file, &status, error);
+    return r < 0 ? r : read_all(file, fd, ret_text, ret_length, error);
 }
 
 int ck_rulefile_read(const struct ck_rulefile *file, char **ret_text, size_t *ret_length, struct ck_trusted *ret_place,
@@ -93,18 +93,18 @@ int ck_rulefile_read(const struct ck_rulefile *file, char **ret_text, size_t *re
     struct choke_error trust = {0};
     struct ck_trusted place;
     CK_HEAP char *full = ck_heap_own(absolute(file->path));
-    if (full == NULL)
+    if (!full)
         return fail_open(file, error, errno);
-    int result = ck_trust_walk(full, &place, &trust);
-    if (result < 0)
-        result = trust.message[0] != '\0' ? fail(file, error, -result, trust.message) : fail_open(file, error, -result);
+    int r = ck_trust_walk(full, &place, &trust);
+    if (r < 0)
+        r = trust.message[0] != '\0' ? fail(file, error, -r, trust.message) : fail_open(file, error, -r);
     else
-        result = read_file(file, &place, ret_text, ret_length, error);
-    if (result < 0)
+        r = read_file(file, &place, ret_text, ret_length, error);
+    if (r < 0)
         ck_trust_done(&place);
     else
         *ret_place = place;
-    return result;
+    return r;
 }
 
 int ck_rulefile_review(const struct ck_rulefile *file, char **ret_text, size_t *ret_length,
@@ -112,8 +112,8 @@ int ck_rulefile_review(const struct ck_rulefile *file, char **ret_text, size_t *
 {
     struct ck_trusted place;
     *ret_refusal = (struct choke_error){0};
-    int result = ck_rulefile_read(file, ret_text, ret_length, &place, ret_refusal);
-    if (result == 0) {
+    int r = ck_rulefile_read(file, ret_text, ret_length, &place, ret_refusal);
+    if (r == 0) {
         ck_trust_done(&place);
         return 0;
     }
@@ -121,6 +121,6 @@ int ck_rulefile_review(const struct ck_rulefile *file, char **ret_text, size_t *
     CK_FD fd = ck_file_open(AT_FDCWD, file->path, 0, &status);
     if (fd < 0)
         return fail_kind(file, error, -fd);
-    result = check_size(file, &status, error);
-    return result < 0 ? result : read_all(file, fd, ret_text, ret_length, error);
+    r = check_size(file, &status, error);
+    return r < 0 ? r : read_all(file, fd, ret_text, ret_length, error);
 }

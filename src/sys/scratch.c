@@ -50,16 +50,16 @@ void ck_scratch_pool_init(struct ck_scratch_pool *scratch_pool)
     struct stat status;
     *scratch_pool = (struct ck_scratch_pool){.parent_fd = -1, .leftover = true, .owner = getpid(), .found.fd = -1};
     int length = -1;
-    if (runtime != NULL && runtime[0] == '/' && lstat(runtime, &status) == 0 && is_private(&status))
-        length = snprintf(scratch_pool->parent, sizeof scratch_pool->parent, "%s/chokepoint", runtime);
-    if (length < 0 || length >= (int)sizeof scratch_pool->parent)
-        (void)snprintf(scratch_pool->parent, sizeof scratch_pool->parent, "/tmp/" PREFIX "%u", (unsigned)geteuid());
+    if (runtime && runtime[0] == '/' && lstat(runtime, &status) == 0 && is_private(&status))
+        length = snprintf(scratch_pool->parent, sizeof(scratch_pool->parent), "%s/chokepoint", runtime);
+    if (length < 0 || length >= (int)sizeof(scratch_pool->parent))
+        (void)snprintf(scratch_pool->parent, sizeof(scratch_pool->parent), "/tmp/" PREFIX "%u", (unsigned)geteuid());
 }
 
-static int fail(struct choke_error *error, int result, const char *path, const char *why)
+static int fail(struct choke_error *error, int r, const char *path, const char *why)
 {
-    return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make the scratch directory '%s': %s",
-                        CK_QUOTE(path), why != NULL ? why : strerror(-result));
+    return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot make the scratch directory '%s': %s", CK_QUOTE(path),
+                        why ? why : strerror(-r));
 }
 
 /* Opens the parent by a path that no one else can redirect. */
@@ -68,19 +68,19 @@ static int open_parent(struct ck_scratch_pool *scratch_pool, struct choke_error 
     struct ck_trusted trusted;
     struct stat status;
     char above[PATH_MAX];
-    (void)snprintf(above, sizeof above, "%s", scratch_pool->parent);
+    (void)snprintf(above, sizeof(above), "%s", scratch_pool->parent);
     char *name = strrchr(above, '/');
     *name++ = '\0';
     struct choke_error why = {0};
-    int result = ck_trust_walk(above, &trusted, &why);
-    if (result == 0 && mkdirat(trusted.fd, name, S_IRWXU) < 0 && errno != EEXIST)
-        result = -errno;
-    CK_FD fd = result < 0 ? -1 : openat(trusted.fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (result == 0 && (fd < 0 || fstat(fd, &status) < 0))
-        result = -errno;
+    int r = ck_trust_walk(above, &trusted, &why);
+    if (r == 0 && mkdirat(trusted.fd, name, S_IRWXU) < 0 && errno != EEXIST)
+        r = -errno;
+    CK_FD fd = r < 0 ? -1 : openat(trusted.fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (r == 0 && (fd < 0 || fstat(fd, &status) < 0))
+        r = -errno;
     ck_trust_done(&trusted);
-    if (result < 0)
-        return fail(error, result, scratch_pool->parent, why.message[0] != '\0' ? why.message : NULL);
+    if (r < 0)
+        return fail(error, r, scratch_pool->parent, why.message[0] != '\0' ? why.message : NULL);
     if (!is_private(&status))
         return fail(error, -EPERM, scratch_pool->parent, "it belongs to another user, or other users may enter it");
     scratch_pool->parent_fd = ck_fd_take(&fd);
@@ -101,7 +101,7 @@ static bool claim(struct ck_scratch_pool *scratch_pool, const char *name)
     CK_FD fd = ck_clear_open(scratch_pool->parent_fd, name);
     if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
         return false;
-    (void)snprintf(found.name, sizeof found.name, "%s", name);
+    (void)snprintf(found.name, sizeof(found.name), "%s", name);
     found.fd = ck_fd_take(&fd);
     scratch_pool->found = found;
     return true;
@@ -109,7 +109,7 @@ static bool claim(struct ck_scratch_pool *scratch_pool, const char *name)
 
 static void end_sweep(struct ck_scratch_pool *scratch_pool)
 {
-    if (scratch_pool->sweeping != NULL)
+    if (scratch_pool->sweeping)
         (void)closedir(scratch_pool->sweeping);
     scratch_pool->sweeping = NULL;
     scratch_pool->leftover = false;
@@ -131,9 +131,9 @@ static void find_abandoned(struct ck_scratch_pool *scratch_pool, struct ck_slice
     do {
         ck_slice_spend_entries(slice, 1);
         entry = readdir(scratch_pool->sweeping);
-    } while (entry != NULL && !claim(scratch_pool, entry->d_name) && !ck_slice_spent(slice));
+    } while (entry && !claim(scratch_pool, entry->d_name) && !ck_slice_spent(slice));
     (void)flock(fd, LOCK_UN);
-    if (entry == NULL)
+    if (!entry)
         end_sweep(scratch_pool);
 }
 
@@ -141,17 +141,17 @@ bool ck_scratch_pool_sweep(struct ck_scratch_pool *scratch_pool, struct ck_slice
 {
     if (scratch_pool->parent_fd < 0 || !scratch_pool->leftover)
         return true;
-    if (scratch_pool->sweeping == NULL) {
+    if (!scratch_pool->sweeping) {
         int fd = openat(scratch_pool->parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         scratch_pool->sweeping = fd < 0 ? NULL : fdopendir(fd);
-        if (scratch_pool->sweeping == NULL) {
+        if (!scratch_pool->sweeping) {
             ck_fd_close(&fd);
             end_sweep(scratch_pool);
             return true;
         }
     }
     while (scratch_pool->leftover && !ck_slice_spent(slice)) {
-        if (scratch_pool->found.scratch_pool == NULL)
+        if (!scratch_pool->found.scratch_pool)
             find_abandoned(scratch_pool, slice);
         else
             (void)ck_scratch_remove_step(&scratch_pool->found, slice);
@@ -177,14 +177,14 @@ void ck_scratch_pool_done(struct ck_scratch_pool *scratch_pool)
 const char *ck_scratch_name(struct ck_scratch_pool *scratch_pool, const char *label, struct ck_arena *arena)
 {
     uint64_t number;
-    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+    if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
         return NULL;
     return ck_arena_printf(arena, "%s/" PREFIX "%s-%016llx", scratch_pool->parent, label, (unsigned long long)number);
 }
 
 static int make_locked(struct ck_scratch_pool *scratch_pool, struct ck_scratch *scratch)
 {
-    int result = 0;
+    int r = 0;
     CK_FD fd = -1;
     /*
      * Shared: several may make directories at once, but no sweep may look in between
@@ -192,40 +192,40 @@ static int make_locked(struct ck_scratch_pool *scratch_pool, struct ck_scratch *
      */
     (void)flock(scratch_pool->parent_fd, LOCK_SH);
     if (mkdirat(scratch_pool->parent_fd, scratch->name, S_IRWXU) < 0)
-        result = -errno;
-    if (result == 0) {
+        r = -errno;
+    if (r == 0) {
         fd = openat(scratch_pool->parent_fd, scratch->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0) {
-            result = -errno;
+            r = -errno;
             (void)unlinkat(scratch_pool->parent_fd, scratch->name, AT_REMOVEDIR);
         }
     }
     (void)flock(scratch_pool->parent_fd, LOCK_UN);
-    if (result == 0)
+    if (r == 0)
         scratch->fd = ck_fd_take(&fd);
-    return result;
+    return r;
 }
 
 int ck_scratch_make(struct ck_scratch_pool *scratch_pool, const char *path, struct ck_scratch *ret,
                     struct choke_error *error)
 {
     struct ck_scratch scratch = {.scratch_pool = scratch_pool, .fd = -1, .owner = getpid()};
-    (void)snprintf(scratch.name, sizeof scratch.name, "%s", strrchr(path, '/') + 1);
-    int result = scratch_pool->parent_fd < 0 ? open_parent(scratch_pool, error) : 0;
-    if (result < 0)
-        return result;
+    (void)snprintf(scratch.name, sizeof(scratch.name), "%s", strrchr(path, '/') + 1);
+    int r = scratch_pool->parent_fd < 0 ? open_parent(scratch_pool, error) : 0;
+    if (r < 0)
+        return r;
     scratch_pool->leftover = scratch_pool->leftover || scratch_pool->postponed;
     scratch_pool->postponed = false;
-    result = make_locked(scratch_pool, &scratch);
-    if (result == -ENOENT) { /* someone cleaned up and removed our empty directory */
+    r = make_locked(scratch_pool, &scratch);
+    if (r == -ENOENT) { /* someone cleaned up and removed our empty directory */
         ck_fd_close(&scratch_pool->parent_fd);
-        result = open_parent(scratch_pool, error);
-        if (result < 0)
-            return result;
-        result = make_locked(scratch_pool, &scratch);
+        r = open_parent(scratch_pool, error);
+        if (r < 0)
+            return r;
+        r = make_locked(scratch_pool, &scratch);
     }
-    if (result < 0)
-        return fail(error, result, path, NULL);
+    if (r < 0)
+        return fail(error, r, path, NULL);
     *ret = scratch;
     return 0;
 }
@@ -233,13 +233,13 @@ int ck_scratch_make(struct ck_scratch_pool *scratch_pool, const char *path, stru
 bool ck_scratch_remove_step(struct ck_scratch *scratch, struct ck_slice *slice)
 {
     struct ck_scratch_pool *scratch_pool = scratch->scratch_pool;
-    if (scratch_pool == NULL || scratch->owner != getpid()) {
+    if (!scratch_pool || scratch->owner != getpid()) {
         ck_scratch_release(scratch);
         return true;
     }
-    if (scratch->clearing == NULL) {
-        scratch->clearing = malloc(sizeof *scratch->clearing);
-        if (scratch->clearing == NULL) {
+    if (!scratch->clearing) {
+        scratch->clearing = malloc(sizeof(*scratch->clearing));
+        if (!scratch->clearing) {
             ck_scratch_release(scratch);
             return true;
         }
@@ -254,9 +254,9 @@ bool ck_scratch_remove_step(struct ck_scratch *scratch, struct ck_slice *slice)
 
 void ck_scratch_release(struct ck_scratch *scratch)
 {
-    if (scratch->scratch_pool == NULL)
+    if (!scratch->scratch_pool)
         return;
-    if (scratch->clearing != NULL)
+    if (scratch->clearing)
         ck_clear_done(scratch->clearing);
     free(scratch->clearing);
     ck_fd_close(&scratch->fd);
@@ -266,7 +266,7 @@ void ck_scratch_release(struct ck_scratch *scratch)
 void ck_scratch_remove(struct ck_scratch *scratch)
 {
     uint64_t deadline_ns = ck_clock_now_ns() + REMOVE_NS;
-    bool gone = scratch->scratch_pool == NULL;
+    bool gone = !scratch->scratch_pool;
     while (!gone && ck_clock_now_ns() < deadline_ns) {
         struct ck_slice slice = CK_SLICE_WHOLE;
         gone = ck_scratch_remove_step(scratch, &slice);

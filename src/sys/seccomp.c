@@ -119,7 +119,7 @@ static const struct {
 static int number_of(const char *name)
 {
     int number = seccomp_syscall_resolve_name(name);
-    for (size_t i = 0; number == __NR_SCMP_ERROR && i < sizeof recent_calls / sizeof recent_calls[0]; i++)
+    for (size_t i = 0; number == __NR_SCMP_ERROR && i < sizeof(recent_calls) / sizeof(recent_calls[0]); i++)
         if (strcmp(recent_calls[i].name, name) == 0)
             return recent_calls[i].number;
     return number;
@@ -130,13 +130,13 @@ static int add(scmp_filter_ctx filter, uint32_t action, const char *name, const 
     int number = number_of(name);
     if (number < 0)
         return 0;
-    return seccomp_rule_add_array(filter, action, number, cmp != NULL ? 1 : 0, cmp);
+    return seccomp_rule_add_array(filter, action, number, cmp ? 1 : 0, cmp);
 }
 
 static int forbid_calls(scmp_filter_ctx filter)
 {
     int r = 0;
-    for (size_t i = 0; r == 0 && i < sizeof forbidden / sizeof forbidden[0]; i++)
+    for (size_t i = 0; r == 0 && i < sizeof(forbidden) / sizeof(forbidden[0]); i++)
         r = add(filter, SCMP_ACT_ERRNO(EPERM), forbidden[i], NULL);
     return r;
 }
@@ -146,7 +146,7 @@ static int forbid_tracing(scmp_filter_ctx filter)
 {
     static const char *const calls[] = {"ptrace", "process_vm_readv", "process_vm_writev"};
     int r = 0;
-    for (size_t i = 0; r == 0 && i < sizeof calls / sizeof calls[0]; i++)
+    for (size_t i = 0; r == 0 && i < sizeof(calls) / sizeof(calls[0]); i++)
         r = add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], NULL);
     return r;
 }
@@ -155,7 +155,7 @@ static int forbid_namespaces(scmp_filter_ctx filter)
 {
     static const uint64_t flags[] = NAMESPACES;
     int r = add(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3", NULL);
-    for (size_t i = 0; r == 0 && i < sizeof flags / sizeof flags[0]; i++) {
+    for (size_t i = 0; r == 0 && i < sizeof(flags) / sizeof(flags[0]); i++) {
         const struct scmp_arg_cmp given = SCMP_A0(SCMP_CMP_MASKED_EQ, flags[i], flags[i]);
         r = add(filter, SCMP_ACT_ERRNO(EPERM), "clone", &given);
     }
@@ -187,7 +187,7 @@ static int forbid_requests(scmp_filter_ctx filter)
                                         FS_IOC_ADD_ENCRYPTION_KEY,
                                         FS_IOC_REMOVE_ENCRYPTION_KEY};
     int r = 0;
-    for (size_t i = 0; r == 0 && i < sizeof requests / sizeof requests[0]; i++) {
+    for (size_t i = 0; r == 0 && i < sizeof(requests) / sizeof(requests[0]); i++) {
         const struct scmp_arg_cmp request = SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, requests[i]);
         r = add(filter, SCMP_ACT_ERRNO(EPERM), "ioctl", &request);
     }
@@ -214,7 +214,7 @@ static int forbid_families(scmp_filter_ctx filter)
     static const uint64_t kinds[] = {SOCK_DGRAM, SOCK_RAW};
     const struct scmp_arg_cmp other = SCMP_A0(SCMP_CMP_NE, AF_UNIX, 0);
     int r = add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socketpair", &other);
-    for (size_t i = 0; r == 0 && i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; r == 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         const struct scmp_arg_cmp kind = SCMP_A1(SCMP_CMP_MASKED_EQ, SOCKET_KIND_MASK, kinds[i]);
         r = add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socketpair", &kind);
     }
@@ -276,9 +276,9 @@ static int forbid_serving(scmp_filter_ctx filter, unsigned options)
     const struct scmp_arg_cmp over[] = {SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, IPPROTO_TCP),
                                         SCMP_A2(SCMP_CMP_MASKED_EQ, UINT32_MAX, TCP_ULP)};
     int r = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(ENOPROTOOPT), SCMP_SYS(setsockopt), 2, over);
-    for (size_t i = 0; r == 0 && i < sizeof calls / sizeof calls[0]; i++)
+    for (size_t i = 0; r == 0 && i < sizeof(calls) / sizeof(calls[0]); i++)
         r = add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], NULL);
-    for (size_t i = 0; r == 0 && i < sizeof sending / sizeof sending[0]; i++) {
+    for (size_t i = 0; r == 0 && i < sizeof(sending) / sizeof(sending[0]); i++) {
         const struct scmp_arg_cmp fast = SCMP_CMP(sending[i].argument, SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN);
         r = add(filter, refusal(options, EOPNOTSUPP), sending[i].name, &fast);
     }
@@ -320,7 +320,7 @@ static int forbid_set_id(scmp_filter_ctx filter)
                  {"openat", 3}, {"creat", 1},  {"mknod", 1},    {"mknodat", 2}};
     static const uint64_t bits[] = {S_ISUID, S_ISGID};
     int r = add(filter, SCMP_ACT_ERRNO(ENOSYS), "openat2", NULL);
-    for (size_t i = 0; r == 0 && i < sizeof calls / sizeof calls[0] * 2; i++) {
+    for (size_t i = 0; r == 0 && i < sizeof(calls) / sizeof(calls[0]) * 2; i++) {
         const struct scmp_arg_cmp mode = SCMP_CMP(calls[i / 2].argument, SCMP_CMP_MASKED_EQ, bits[i % 2], bits[i % 2]);
         r = add(filter, SCMP_ACT_ERRNO(EPERM), calls[i / 2].name, &mode);
     }
@@ -343,7 +343,7 @@ static int forbid_reserving(scmp_filter_ctx filter)
 static int forbid_each(scmp_filter_ctx filter, const char *const *names)
 {
     int r = 0;
-    for (; r == 0 && *names != NULL; names++)
+    for (; r == 0 && *names; names++)
         r = add(filter, SCMP_ACT_ERRNO(EPERM), *names, NULL);
     return r;
 }
@@ -398,7 +398,7 @@ static int forbid_surroundings(scmp_filter_ctx filter)
     /* Limits of another process. A process can only lower its own. */
     const struct scmp_arg_cmp foreign = SCMP_A0(SCMP_CMP_NE, 0, 0);
     int r = forbid_each(filter, calls);
-    for (size_t i = 0; r == 0 && i < sizeof flags / sizeof flags[0]; i++) {
+    for (size_t i = 0; r == 0 && i < sizeof(flags) / sizeof(flags[0]); i++) {
         const struct scmp_arg_cmp given = SCMP_A0(SCMP_CMP_MASKED_EQ, flags[i], flags[i]);
         r = add(filter, SCMP_ACT_ERRNO(EPERM), "clone", &given);
     }
@@ -433,21 +433,21 @@ static int export_filter(scmp_filter_ctx filter, struct sock_filter **ret_filter
         return r < 0 ? r : -errno;
     size_t bytes = (size_t)status.st_size;
     struct sock_filter *code = malloc(bytes);
-    if (code == NULL)
+    if (!code)
         return -ENOMEM;
     if (ck_fd_read_at(fd, code, bytes, 0) != (long)bytes) {
         free(code);
         return -EIO;
     }
     *ret_filter = code;
-    *ret_count = bytes / sizeof *code;
+    *ret_count = bytes / sizeof(*code);
     return 0;
 }
 
 int ck_seccomp_build(unsigned options, struct sock_filter **ret_filter, size_t *ret_count)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-    if (filter == NULL)
+    if (!filter)
         return -ENOMEM;
     static int (*const parts[])(scmp_filter_ctx) = {forbid_calls,  forbid_namespaces, forbid_requests,
                                                     forbid_leases, forbid_families,   forbid_personality,
@@ -455,7 +455,7 @@ int ck_seccomp_build(unsigned options, struct sock_filter **ret_filter, size_t *
     int r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
     if (r == 0)
         r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a binary tree: a call costs six comparisons */
-    for (size_t i = 0; r == 0 && i < sizeof parts / sizeof parts[0]; i++)
+    for (size_t i = 0; r == 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
         r = parts[i](filter);
     if (r == 0)
         r = forbid_rest(filter, options);

@@ -36,13 +36,13 @@ static int check_owner(const struct stat *status, const char *path, struct choke
 static char *parent_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash == NULL || slash == path ? NULL : strndup(path, (size_t)(slash - path));
+    return !slash || slash == path ? NULL : strndup(path, (size_t)(slash - path));
 }
 
 static void make_parent(const char *path)
 {
     CK_HEAP char *parent = ck_heap_own(parent_of(path));
-    if (parent != NULL)
+    if (parent)
         (void)mkdir(parent, 0700);
 }
 
@@ -59,29 +59,29 @@ static int open_beneath(const struct ck_trusted *parent, const char *path, int *
     struct stat status;
     if (fd < 0 || fstat(fd, &status) < 0)
         return refuse(error, path, errno, errno == ENOTDIR || errno == ELOOP ? "is not a directory" : strerror(errno));
-    int result = check_owner(&status, path, error);
-    if (result == 0)
+    int r = check_owner(&status, path, error);
+    if (r == 0)
         *ret_fd = ck_fd_take(&fd);
-    return result;
+    return r;
 }
 
 int ck_statefile_directory(const char *path, int *ret_fd, struct choke_error *error)
 {
     struct ck_trusted place;
     CK_HEAP char *parent = ck_heap_own(path[0] == '/' && strlen(path) < PATH_MAX ? parent_of(path) : NULL);
-    if (parent == NULL)
+    if (!parent)
         return refuse(error, path, EINVAL, "is not an absolute path");
     make_parent(parent);
     (void)mkdir(parent, 0700);
-    if (error != NULL)
+    if (error)
         *error = (struct choke_error){0};
-    int result = ck_trust_walk(parent, &place, error);
-    if (result < 0 && (error == NULL || error->message[0] == '\0'))
-        (void)refuse(error, parent, -result, strerror(-result));
-    else if (result == 0)
-        result = open_beneath(&place, path, ret_fd, error);
+    int r = ck_trust_walk(parent, &place, error);
+    if (r < 0 && (!error || error->message[0] == '\0'))
+        (void)refuse(error, parent, -r, strerror(-r));
+    else if (r == 0)
+        r = open_beneath(&place, path, ret_fd, error);
     ck_trust_done(&place);
-    return result;
+    return r;
 }
 
 /* ---- reading ---- */
@@ -95,12 +95,11 @@ static const char *why_not(int errnum)
 static int read_open(int fd, const char *path, size_t max_bytes, char **ret_text, size_t *ret_length,
                      struct choke_error *error)
 {
-    int result = ck_fd_read_text(fd, max_bytes, ret_text, ret_length);
-    if (result == -ENOMEM)
+    int r = ck_fd_read_text(fd, max_bytes, ret_text, ret_length);
+    if (r == -ENOMEM)
         return ck_error_oom(error);
-    if (result < 0)
-        return refuse(error, path, -result,
-                      result == -EFBIG ? "is larger than the maximum for such a file" : strerror(-result));
+    if (r < 0)
+        return refuse(error, path, -r, r == -EFBIG ? "is larger than the maximum for such a file" : strerror(-r));
     return 0;
 }
 
@@ -113,8 +112,8 @@ int ck_statefile_read(int directory_fd, const char *name, size_t max_bytes, char
         return -ENOENT;
     if (fd < 0)
         return refuse(error, name, -fd, fd == -ELOOP ? "is a link" : why_not(-fd));
-    int result = check_owner(&status, name, error);
-    return result < 0 ? result : read_open(fd, name, max_bytes, ret_text, ret_length, error);
+    int r = check_owner(&status, name, error);
+    return r < 0 ? r : read_open(fd, name, max_bytes, ret_text, ret_length, error);
 }
 
 int ck_statefile_read_named(const char *path, size_t max_bytes, char **ret_text, size_t *ret_length,

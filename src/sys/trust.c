@@ -55,7 +55,7 @@ static int distrust(const struct trust_walk *walk, const char *name, const char 
 {
     char shown[CK_QUOTE_MAX];
     return ck_error_set(walk->error, CHOKE_NONE, EPERM, "'%s' cannot be trusted: '%s' %s", CK_QUOTE(walk->path),
-                        ck_quote(shown, sizeof shown, name, strlen(name)), why);
+                        ck_quote(shown, sizeof(shown), name, strlen(name)), why);
 }
 
 /* Makes a directory the current one, if it is trusted. */
@@ -95,14 +95,14 @@ static int enter_slash(struct trust_walk *walk)
 static int follow(struct trust_walk *walk, int link_fd)
 {
     char target[PATH_MAX];
-    ssize_t length = readlinkat(link_fd, "", target, sizeof target - 1);
+    ssize_t length = readlinkat(link_fd, "", target, sizeof(target) - 1);
     if (length < 0)
         return -errno;
     target[length] = '\0';
     size_t rest = strlen(walk->left);
     if (++walk->links > LINKS_MAX)
         return -ELOOP;
-    if ((size_t)length + 1 + rest + 1 > sizeof walk->left)
+    if ((size_t)length + 1 + rest + 1 > sizeof(walk->left))
         return -ENAMETOOLONG;
     memmove(walk->left + length + 1, walk->left, rest + 1);
     memcpy(walk->left, target, (size_t)length);
@@ -140,8 +140,8 @@ static int step(struct trust_walk *walk, const char *name)
     if (walk->sticky && !owner_trusted(&status))
         return distrust(walk, name, "belongs to another user, in a directory that others may write");
     if (S_ISLNK(status.st_mode)) {
-        int result = follow(walk, fd);
-        return result < 0 ? result : 1;
+        int r = follow(walk, fd);
+        return r < 0 ? r : 1;
     }
     bool last = at_end(walk);
     if (!S_ISDIR(status.st_mode) && !last)
@@ -159,8 +159,8 @@ static int step(struct trust_walk *walk, const char *name)
         if (found->fd < 0 || found->parent_fd < 0)
             return -errno;
     }
-    int result = S_ISDIR(status.st_mode) ? enter(walk, &fd, &status, name) : 0;
-    return result < 0 ? result : last ? 0 : 1;
+    int r = S_ISDIR(status.st_mode) ? enter(walk, &fd, &status, name) : 0;
+    return r < 0 ? r : last ? 0 : 1;
 }
 
 int ck_trust_walk(const char *path, struct ck_trusted *ret, struct choke_error *error)
@@ -170,16 +170,16 @@ int ck_trust_walk(const char *path, struct ck_trusted *ret, struct choke_error *
     size_t length = strlen(path);
     if (path[0] != '/')
         return -EINVAL;
-    if (length >= sizeof walk.left)
+    if (length >= sizeof(walk.left))
         return -ENAMETOOLONG;
     memcpy(walk.left, path, length + 1);
-    int result = enter_slash(&walk);
+    int r = enter_slash(&walk);
     char name[NAME_MAX + 1];
-    while (result >= 0 && (result = next_component(&walk, name)) > 0)
-        if ((result = step(&walk, name)) <= 0)
+    while (r >= 0 && (r = next_component(&walk, name)) > 0)
+        if ((r = step(&walk, name)) <= 0)
             break;
     ck_fd_close(&walk.directory_fd);
-    return result < 0 ? result : ret->fd < 0 ? -EISDIR : 0;
+    return r < 0 ? r : ret->fd < 0 ? -EISDIR : 0;
 }
 
 void ck_trust_done(struct ck_trusted *trusted)

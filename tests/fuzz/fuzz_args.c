@@ -105,7 +105,7 @@ static void take_level(struct input *input, struct level *level)
     size_t count = take_byte(input) % (MAX_PICKS + 1);
     for (size_t i = 0; i < count; i++) {
         const struct option *option = &pool[take_byte(input) % COUNT(pool)];
-        if (find(level, option->name, strlen(option->name)) == NULL)
+        if (!find(level, option->name, strlen(option->name)))
             level->options[level->count++] = option;
     }
 }
@@ -125,7 +125,7 @@ static void take_entry(struct input *input, struct entry *entry)
     level->operands = entry->command ? -1 : kinds[types % COUNT(kinds)];
     level->early = (switches & EARLY) != 0 || entry->command;
     level->has_first = (switches & HAS_FIRST) != 0 && !entry->command;
-    level->unless = level->has_first && (switches & UNLESS) != 0 && find(level, "-v", 2) != NULL;
+    level->unless = level->has_first && (switches & UNLESS) != 0 && find(level, "-v", 2);
 }
 
 static void write_level(FILE *text, const struct level *level)
@@ -150,7 +150,7 @@ static struct ck_policy *make_policy(const struct entry *entry)
     char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
-    require(stream != NULL);
+    require(stream);
     (void)fprintf(stream, "version: 1\nsearch_path: [/bin]\ntools:\n%s", inner);
     (void)fputs("  - {name: tool, why: w, adr: '0001', route: direct, args: {inject: [-c, x=y], ", stream);
     write_level(stream, &entry->tool);
@@ -191,18 +191,18 @@ static bool fits(struct model *model, enum kind kind, const char *text)
 {
     static const char digits[] = "0123456789";
     static const char alpha[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-    char most[sizeof alpha + 16];
+    char most[sizeof(alpha) + 16];
     switch (kind) {
     case ANY:
         return true;
     case NUMBER:
         return *text != '\0' && all_of(text, digits);
     case NAME:
-        (void)snprintf(most, sizeof most, "%s./:@+,%%-", alpha);
-        return *text != '\0' && strchr(alpha, *text) != NULL && all_of(text, most) && strstr(text, "..") == NULL;
+        (void)snprintf(most, sizeof(most), "%s./:@+,%%-", alpha);
+        return *text != '\0' && strchr(alpha, *text) && all_of(text, most) && !strstr(text, "..");
     case INSIDE:
         model->paths++;
-        return *text != '\0' && strstr(text, "://") == NULL;
+        return *text != '\0' && !strstr(text, "://");
     case CHOICE:
         return strcmp(text, "a") == 0 || strcmp(text, "b") == 0 ||
                (strncmp(text, "t=", 2) == 0 && fits(model, NUMBER, text + 2));
@@ -216,18 +216,18 @@ static bool take_values(struct model *model, const struct option *option, const 
     if (strcmp(option->name, "-v") == 0)
         model->saw_v = true;
     if (option->form == FLAG || option->form == DIGITS)
-        return attached == NULL;
+        return !attached;
     if (option->form == TWO_WORDS) {
-        if (attached != NULL || model->at[0] == NULL || model->at[1] == NULL)
+        if (attached || !model->at[0] || !model->at[1])
             return false;
         model->at += 2;
         return fits(model, NUMBER, model->at[-1]);
     }
-    if (attached == NULL && option->form == OPTIONAL)
+    if (!attached && option->form == OPTIONAL)
         return true;
-    if (attached == NULL) {
+    if (!attached) {
         attached = *model->at++;
-        return attached != NULL && (attached[0] != '-' || attached[1] == '\0') && fits(model, option->kind, attached);
+        return attached && (attached[0] != '-' || attached[1] == '\0') && fits(model, option->kind, attached);
     }
     return fits(model, option->kind, attached) &&
            (!by_letter || attached[0] != '=' || fits(model, option->kind, attached + 1));
@@ -236,17 +236,17 @@ static bool take_values(struct model *model, const struct option *option, const 
 static bool take_option(struct model *model, const struct level *level, const char *word)
 {
     bool bundle = model->entry->bundles && word[1] != '-';
-    if (find(level, "-", 1) != NULL && all_of(word + 1, "0123456789"))
+    if (find(level, "-", 1) && all_of(word + 1, "0123456789"))
         return true;
     if (!bundle) {
         size_t length = strcspn(word, "=");
         const struct option *option = length > 1 ? find(level, word, length) : NULL;
-        return option != NULL && take_values(model, option, word[length] == '=' ? word + length + 1 : NULL, false);
+        return option && take_values(model, option, word[length] == '=' ? word + length + 1 : NULL, false);
     }
     for (word++; *word != '\0'; word++) {
         const char name[] = {'-', *word};
         const struct option *option = find(level, name, 2);
-        if (option == NULL)
+        if (!option)
             return false;
         if (option->form != FLAG)
             return take_values(model, option, word[1] != '\0' ? word + 1 : NULL, true);
@@ -258,7 +258,7 @@ static bool take_option(struct model *model, const struct level *level, const ch
 /* Options of the level up to the first argument that is not an option; that one is not consumed. */
 static bool take_options(struct model *model, const struct level *level)
 {
-    while (*model->at != NULL && (*model->at)[0] == '-' && (*model->at)[1] != '\0' && strcmp(*model->at, "--") != 0) {
+    while (*model->at && (*model->at)[0] == '-' && (*model->at)[1] != '\0' && strcmp(*model->at, "--") != 0) {
         const char *word = *model->at++;
         if (!take_option(model, level, word))
             return false;
@@ -273,11 +273,11 @@ static bool take_operands(struct model *model, const struct level *level)
     for (size_t count = 0;; count++) {
         if (!ended && !take_options(model, level))
             return false;
-        if (!ended && *model->at != NULL && strcmp(*model->at, "--") == 0) {
+        if (!ended && *model->at && strcmp(*model->at, "--") == 0) {
             ended = true;
             model->at++;
         }
-        if (*model->at == NULL)
+        if (!*model->at)
             break;
         const char *operand = *model->at++;
         ended = ended || level->early;
@@ -286,7 +286,7 @@ static bool take_operands(struct model *model, const struct level *level)
         else if (level->operands < 0 || !fits(model, (enum kind)level->operands, operand))
             return false;
     }
-    if (held == NULL || !level->unless || !model->saw_v)
+    if (!held || !level->unless || !model->saw_v)
         return true;
     return level->operands >= 0 && fits(model, (enum kind)level->operands, held);
 }
@@ -304,10 +304,10 @@ static bool allows(struct model *model)
     const struct entry *entry = model->entry;
     if (!entry->subcommands && !entry->command)
         return take_operands(model, &entry->tool);
-    if (!take_options(model, &entry->tool) || *model->at == NULL)
+    if (!take_options(model, &entry->tool) || !*model->at)
         return false;
     if (entry->command) {
-        if (strcmp(*model->at, "--") == 0 && *++model->at == NULL)
+        if (strcmp(*model->at, "--") == 0 && !*++model->at)
             return false;
         const char *name = *model->at++;
         if (strcmp(name, "tool") == 0)
@@ -317,8 +317,8 @@ static bool allows(struct model *model)
     if (strcmp(*model->at, "sub") != 0)
         return false;
     model->at++;
-    if (*model->at != NULL && strcmp(*model->at, "two") == 0)
-        return *++model->at == NULL || (strcmp(*model->at, "--") == 0 && model->at[1] == NULL);
+    if (*model->at && strcmp(*model->at, "two") == 0)
+        return !*++model->at || (strcmp(*model->at, "--") == 0 && !model->at[1]);
     model->saw_v = false;
     return take_operands(model, &entry->sub);
 }
@@ -333,20 +333,20 @@ static void check_vector(const struct entry *entry, char **arguments, const stru
     require(strcmp(parsed->argv[out], "-c") == 0 && strcmp(parsed->argv[out + 1], "x=y") == 0);
     out += 2;
     bool seen = !entry->subcommands;
-    for (size_t i = 0; arguments[i] != NULL; i++) {
+    for (size_t i = 0; arguments[i]; i++) {
         require(parsed->argv[out++] == arguments[i]);
-        if (seen || parsed->argv[out] == NULL || parsed->argv[out] == arguments[i + 1])
+        if (seen || !parsed->argv[out] || parsed->argv[out] == arguments[i + 1])
             continue;
         require(strcmp(parsed->argv[out++], "--safe") == 0 && strcmp(arguments[i], "sub") == 0);
         seen = true;
     }
-    require(out == parsed->argc && parsed->argv[out] == NULL);
+    require(out == parsed->argc && !parsed->argv[out]);
 }
 
 static void check_refusal(const struct ck_parsed_args *parsed)
 {
-    require(strncmp(parsed->rule, "tools.", 6) == 0 && strstr(parsed->rule, ".args.") != NULL);
-    require(parsed->message[0] != '\0' && parsed->line > 0 && parsed->tool != NULL);
+    require(strncmp(parsed->rule, "tools.", 6) == 0 && strstr(parsed->rule, ".args."));
+    require(parsed->message[0] != '\0' && parsed->line > 0 && parsed->tool);
     for (const char *at = parsed->message; *at != '\0'; at++)
         require((unsigned char)*at >= 0x20 && *at != 0x7f);
 }
@@ -354,7 +354,7 @@ static void check_refusal(const struct ck_parsed_args *parsed)
 static void check(const struct entry *entry, const struct ck_policy *policy, char **arguments)
 {
     const char *argv[MAX_ARGUMENTS + 2] = {"tool"};
-    for (size_t i = 0; arguments[i] != NULL; i++)
+    for (size_t i = 0; arguments[i]; i++)
         argv[i + 1] = arguments[i];
     struct ck_arena arena = {0};
     struct ck_parsed_args parsed, again;
@@ -381,14 +381,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct entry entry = {0};
     take_entry(&input, &entry);
     char *text = calloc(input.size + 1, 1);
-    require(text != NULL);
+    require(text);
     if (input.size > 0)
         memcpy(text, input.data, input.size);
     char *arguments[MAX_ARGUMENTS + 1] = {0};
     size_t count = 0;
-    for (char *line = input.size > 0 ? text : NULL, *next; line != NULL && count < MAX_ARGUMENTS; line = next) {
+    for (char *line = input.size > 0 ? text : NULL, *next; line && count < MAX_ARGUMENTS; line = next) {
         next = strchr(line, '\n');
-        if (next != NULL)
+        if (next)
             *next++ = '\0';
         arguments[count++] = line;
     }

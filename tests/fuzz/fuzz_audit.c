@@ -41,7 +41,7 @@ static bool see_record(void *data, const struct choke_audit_record *record)
 {
     struct seen *seen = data;
     json_t *parsed = json_loadb(record->text, record->length, 0, NULL);
-    require(parsed != NULL && harmless(record->text, record->length));
+    require(parsed && harmless(record->text, record->length));
     require((uint64_t)json_integer_value(json_object_get(parsed, "seq")) == record->seq ||
             json_object_size(parsed) > 6);
     json_decref(parsed);
@@ -56,7 +56,7 @@ static bool see_record(void *data, const struct choke_audit_record *record)
 
 static void check_report(const struct choke_audit_report *report, const struct seen *seen)
 {
-    require(report->records == seen->proven && (report->head != NULL) == (report->records > 0));
+    require(report->records == seen->proven && (!!report->head) == (report->records > 0));
     require(strcmp(choke_damage_name(report->damage), "?") != 0);
     require((report->damage == CHOKE_DAMAGE_NONE) == (report->message[0] == '\0'));
     require(harmless(report->message, strlen(report->message)));
@@ -71,7 +71,7 @@ static enum choke_damage verify(const char *text, size_t length, char head[CHOKE
     struct choke_audit_report *report = NULL;
     int fd = memfd_create("log", MFD_CLOEXEC);
     require(fd >= 0 && write(fd, text, length) == (ssize_t)length);
-    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     const struct choke_audit_query query = {
         .paths = (const char *const[]){path, NULL},
         .heads = head[0] != '\0' ? (const char *const[]){head, NULL} : NULL,
@@ -82,7 +82,7 @@ static enum choke_damage verify(const char *text, size_t length, char head[CHOKE
     require(choke_audit_verify(&query, &report, NULL) == 0);
     check_report(report, &seen);
     enum choke_damage damage = report->damage;
-    (void)snprintf(head, CHOKE_AUDIT_HEAD_MAX, "%s", report->head != NULL ? report->head : "");
+    (void)snprintf(head, CHOKE_AUDIT_HEAD_MAX, "%s", report->head ? report->head : "");
     choke_audit_report_free(report);
     (void)close(fd);
     return damage;
@@ -148,10 +148,10 @@ static void check_made(char mode, const char *text, size_t length)
     size_t size = 0;
     struct chain chain = {.prev = CK_AUDIT_FIRST_PREV};
     FILE *out = open_memstream(&made, &size);
-    require(out != NULL);
+    require(out);
     for (const char *at = text, *end = text + length; at < end;) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
-        const char *stop = newline != NULL ? newline : end;
+        const char *stop = newline ? newline : end;
         if (mode == 's')
             put_sealed(out, at, (size_t)(stop - at));
         else
@@ -174,7 +174,7 @@ static void check_text(const char *text)
     unsigned char key[CK_PUBLIC_BYTES];
     if (ck_head_parse(text, NULL, &head, &error) == 0) {
         ck_head_format(&head, written);
-        require(strstr(text, written) != NULL);
+        require(strstr(text, written));
         require(ck_head_parse(written, NULL, &again, &error) == 0 && again.seq == head.seq);
     } else {
         require(error.message[0] != '\0' && harmless(error.message, strlen(error.message)));
@@ -186,7 +186,7 @@ static void check_text(const char *text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *copy = malloc(size + 1);
-    require(copy != NULL);
+    require(copy);
     if (size > 0)
         memcpy(copy, data, size);
     copy[size] = '\0';

@@ -31,15 +31,15 @@ static struct changes compare(struct ck_arena *arena, const struct ck_policy *be
     for (size_t i = 0; i < changes.count; i++) {
         const struct choke_change *change = &changes.items[i];
         require(change->kind >= CHOKE_CHANGE_NEUTRAL && change->kind <= CHOKE_CHANGE_WIDENS);
-        require(change->field[0] != '\0' && (change->before != NULL || change->after != NULL));
-        require((change->tool == NULL) == (change->adr == NULL));
+        require(change->field[0] != '\0' && (change->before || change->after));
+        require((!change->tool) == (!change->adr));
     }
     return changes;
 }
 
 static bool same(const char *a, const char *b)
 {
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+    return !a || !b ? a == b : strcmp(a, b) == 0;
 }
 
 /* The same change seen from the other side. */
@@ -60,7 +60,7 @@ static void check_directions(const struct changes *there, const struct changes *
     for (size_t i = 0; i < there->count; i++) {
         const struct choke_change *change = &there->items[i];
         const struct choke_change *other = turned(back, change);
-        require(other != NULL);
+        require(other);
         if (change->kind == CHOKE_CHANGE_NARROWS)
             require(other->kind == CHOKE_CHANGE_WIDENS);
         else
@@ -73,7 +73,7 @@ static void fill(struct choke_request *request, const struct ck_tool *tool, cons
 {
     static char variable[1100];
     if (tool->env.count > 0) {
-        (void)snprintf(variable, sizeof variable, "%s=1", tool->env.items[0]);
+        (void)snprintf(variable, sizeof(variable), "%s=1", tool->env.items[0]);
         env[0] = variable;
     }
     if (tool->egress.count > 0)
@@ -85,7 +85,7 @@ static void fill(struct choke_request *request, const struct ck_tool *tool, cons
 static unsigned form_of(const char *const *argv)
 {
     unsigned form = 0;
-    for (; *argv != NULL; argv++)
+    for (; *argv; argv++)
         form += (unsigned)strlen(*argv);
     return form & 15;
 }
@@ -99,7 +99,7 @@ static void check_grants(struct ck_policy *before, struct ck_policy *after, cons
     const struct ck_tool *tool = ck_policy_find(after, argv[0]);
     struct world world = {.before = before, .after = after, .seed = 5};
     unsigned form = form_of(argv);
-    for (int jail = CHOKE_JAIL_DEFAULT; tool != NULL && jail <= CHOKE_JAIL_NONE; jail++) {
+    for (int jail = CHOKE_JAIL_DEFAULT; tool && jail <= CHOKE_JAIL_NONE; jail++) {
         const char *env[2] = {NULL}, *egress[2] = {NULL};
         struct choke_request request = {.argv = argv,
                                         .root = "/r",
@@ -110,7 +110,7 @@ static void check_grants(struct ck_policy *before, struct ck_policy *after, cons
                                         .keep_path = (form & 4) != 0 ? "/k" : NULL};
         if ((form & 8) != 0)
             fill(&request, tool, env, egress);
-        require(world_excess(&world, &request) == NULL);
+        require(!world_excess(&world, &request));
     }
 }
 
@@ -140,9 +140,9 @@ static void check_pair(struct ck_policy *one, struct ck_policy *other, const cha
     struct changes there = compare(&arena, one, other);
     struct changes back = compare(&arena, other, one);
     check_directions(&there, &back);
-    if (argv[0] != NULL && !widens(&there))
+    if (argv[0] && !widens(&there))
         check_platforms(one, other, argv);
-    if (argv[0] != NULL && !widens(&back))
+    if (argv[0] && !widens(&back))
         check_platforms(other, one, argv);
     ck_arena_done(&arena);
 }
@@ -152,8 +152,8 @@ static const char *part(const char **at, const char *end, size_t *ret_length)
 {
     const char *start = *at;
     const char *stop = memchr(start, '\0', (size_t)(end - start));
-    *ret_length = (size_t)((stop != NULL ? stop : end) - start);
-    *at = stop != NULL ? stop + 1 : end;
+    *ret_length = (size_t)((stop ? stop : end) - start);
+    *at = stop ? stop + 1 : end;
     return start;
 }
 
@@ -163,7 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct ck_policy *before = NULL, *after = NULL;
     size_t old_length, new_length;
     char *copy = malloc(size + 1); /* so that the last argument ends, too */
-    require(copy != NULL);
+    require(copy);
     if (size > 0)
         memcpy(copy, data, size);
     copy[size] = '\0';

@@ -18,10 +18,10 @@
 static void check(const struct ck_elf *elf, const char *loader)
 {
     require(elf->bits == 32 || elf->bits == 64);
-    require(elf->needed_count <= CK_ELF_NEEDED_MAX && elf->needed[elf->needed_count] == NULL);
+    require(elf->needed_count <= CK_ELF_NEEDED_MAX && !elf->needed[elf->needed_count]);
     for (size_t i = 0; i < elf->needed_count; i++)
         require(strlen(elf->needed[i]) < PATH_MAX);
-    require(strcmp(loader, elf->interpreter != NULL ? elf->interpreter : "") == 0);
+    require(strcmp(loader, elf->interpreter ? elf->interpreter : "") == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -31,11 +31,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char loader[PATH_MAX];
     int fd = memfd_create("elf", MFD_CLOEXEC);
     require(fd >= 0 && write(fd, data, size) == (ssize_t)size);
-    int alone = ck_elf_interpreter(fd, loader, sizeof loader);
-    int result = ck_elf_read(fd, &arena, &elf);
-    require(result == 0 || result == -ENOEXEC || result == -EBADMSG);
-    require(alone == 0 || alone == result);
-    if (result == 0)
+    int alone = ck_elf_interpreter(fd, loader, sizeof(loader));
+    int r = ck_elf_read(fd, &arena, &elf);
+    require(r == 0 || r == -ENOEXEC || r == -EBADMSG);
+    require(alone == 0 || alone == r);
+    if (r == 0)
         check(&elf, loader);
     ck_arena_done(&arena);
     (void)close(fd);

@@ -110,12 +110,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int r = read_as(kind, answers, count, &evidence, &error);
     require(read_as(kind, answers, count, &again, &error) == r);
     if (r < 0) {
-        require(evidence.document == NULL);
+        require(!evidence.document);
         is_clean(error.message);
         return 0;
     }
     require(json_is_object(evidence.document) && json_equal(evidence.document, again.document));
-    require(memchr(evidence.headline, '\0', sizeof(evidence.headline)) != NULL);
+    require(memchr(evidence.headline, '\0', sizeof(evidence.headline)));
     is_clean(evidence.headline);
     is_bounded(evidence.document, 0, TEXT_MAX);
     ck_evidence_done(&evidence);

@@ -40,7 +40,7 @@ static void check_call(const struct ck_probe *probe, const struct ck_probe_call 
     require(strcmp(call->argv[0], call->tool ? call->tool : probe->tool) == 0);
     require(!(call->input.text && call->input.probe));
     char **argv = ck_call_report_argv(call, &matches);
-    require(argv != NULL);
+    require(argv);
     for (char **arg = argv; *arg; arg++)
         require(strcmp(*arg, CK_PROBE_FILE) != 0 && strcmp(*arg, CK_PROBE_FILES) != 0);
     ck_call_report_free_argv(argv);
@@ -51,7 +51,7 @@ static void check_probe(const struct ck_probes *probes, const struct ck_probe *p
     check_name(probe->name);
     require(probe->call_count >= 1 && probe->call_count <= CK_PROBE_CALLS_MAX);
     require(probe->max_output_mib >= 1 && probe->max_output_mib <= 64);
-    require(ck_evidence_find(probe->output) != NULL && ck_probes_layer_name(probe->layer) != NULL);
+    require(ck_evidence_find(probe->output) && ck_probes_layer_name(probe->layer));
     for (const char *const *need = probe->needs; *need; need++)
         require(is_known(probes, *need) && strcmp(*need, probe->name) != 0);
     for (size_t i = 0; i < probe->call_count; i++)

@@ -29,14 +29,14 @@ static bool is_stage(const char *token)
 static void check_from(char *line)
 {
     char *token = next(&line);
-    require(token != NULL);
+    require(token);
     if (strncmp(token, "--platform=", 11) == 0)
         token = next(&line);
-    require(token != NULL && (strcmp(token, ID) == 0 || strcmp(token, "scratch") == 0 || is_stage(token)));
+    require(token && (strcmp(token, ID) == 0 || strcmp(token, "scratch") == 0 || is_stage(token)));
     token = next(&line);
-    require(token != NULL && strcmp(token, "AS") == 0);
+    require(token && strcmp(token, "AS") == 0);
     token = next(&line);
-    require(token != NULL && is_stage(token) && next(&line) == NULL);
+    require(token && is_stage(token) && !next(&line));
 }
 
 /* Returns the text after the options. */
@@ -44,7 +44,7 @@ static char *check_options(char *line)
 {
     while (line += strspn(line, " \t"), strncmp(line, "--", 2) == 0) {
         const char *token = next(&line);
-        require(strlen(token) > 2 && strpbrk(token, "\"'\\`$") == NULL);
+        require(strlen(token) > 2 && !strpbrk(token, "\"'\\`$"));
         for (const char *at = token; *at != '\0'; at++)
             require((unsigned char)*at < 0x80);
         if (strncmp(token, "--from=", 7) == 0)
@@ -63,9 +63,9 @@ static void check_line(char *line)
     for (const char *at = line; *at != '\0'; at++)
         require((unsigned char)*at >= ' ' || *at == '\t');
     require(strlen(line) > 0 && line[strlen(line) - 1] != '\\');
-    bool embeds = strstr(line, "<<") != NULL;
+    bool embeds = !!strstr(line, "<<");
     const char *token = next(&line);
-    require(token != NULL);
+    require(token);
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         known = known || strcmp(token, others[i]) == 0;
     if (known)
@@ -78,7 +78,7 @@ static void check_line(char *line)
     if (strcmp(token, "COPY") == 0)
         (void)check_options(line);
     else if (strcmp(token, "ADD") == 0)
-        require(strpbrk(check_options(line), ":$\\") == NULL);
+        require(!strpbrk(check_options(line), ":$\\"));
     else
         require(strcmp(token, "RUN") == 0 && strncmp(line, "--", 2) != 0 && (unsigned char)line[0] < 0x80);
 }
@@ -87,7 +87,7 @@ static void check(char *text)
 {
     while (*text != '\0') {
         char *end = strchr(text, '\n');
-        require(end != NULL);
+        require(end);
         *end = '\0';
         check_line(text);
         text = end + 1;
@@ -100,18 +100,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *ids[CK_DOCKERFILE_NAMES_MAX];
     struct ck_dockerfile *dockerfile = ck_dockerfile_read((const char *)data, size, reason);
 
-    require(memchr(reason, '\0', sizeof(reason)) != NULL && (dockerfile == NULL) == (reason[0] != '\0'));
+    require(memchr(reason, '\0', sizeof(reason)) && (!dockerfile) == (reason[0] != '\0'));
     for (const char *at = reason; *at != '\0'; at++)
         require(*at >= ' ' && *at < 0x7f);
-    if (dockerfile == NULL)
+    if (!dockerfile)
         return 0;
     const char *const *names = ck_dockerfile_names(dockerfile);
     for (size_t i = 0; i < CK_DOCKERFILE_NAMES_MAX; i++)
         ids[i] = ID;
-    for (size_t i = 0; names[i] != NULL; i++)
+    for (size_t i = 0; names[i]; i++)
         require(names[i][0] != '\0' && names[i][0] != '-' && strcspn(names[i], " \t\n$'\"\\") == strlen(names[i]));
     char *text = ck_dockerfile_write(dockerfile, ids);
-    require(text != NULL);
+    require(text);
     check(text);
     free(text);
     ck_dockerfile_free(dockerfile);

@@ -32,7 +32,7 @@ static ssize_t find_end(const char *data, size_t size, size_t step, struct ck_fa
 static bool has_field(const char *head, size_t length, const char *name)
 {
     size_t size = strlen(name);
-    for (const char *at = memchr(head, '\n', length); at != NULL; at = memchr(at, '\n', length - (size_t)(at - head))) {
+    for (const char *at = memchr(head, '\n', length); at; at = memchr(at, '\n', length - (size_t)(at - head))) {
         at++;
         if (length - (size_t)(at - head) > size && strncasecmp(at, name, size) == 0 && at[size] == ':')
             return true;
@@ -46,7 +46,7 @@ static void check_forward(const char *forward, size_t length)
     struct ck_fault fault;
     size_t checked = 0;
     require(ck_http_find_end(forward, length, &checked, &fault) == (ssize_t)length);
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+    for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
         require(!has_field(forward, length, ours[i]));
 }
 
@@ -58,7 +58,7 @@ static void check_same(const char *forward, size_t length, const struct ck_http_
     bool star = forward[method] == '*';
     size_t room = length + CK_HOSTNAME_MAX + 64;
     char *absolute = malloc(room);
-    require(absolute != NULL);
+    require(absolute);
     bool six = request->host.numeric && request->host.address.length == 16;
     int front = snprintf(absolute, room, "%.*shttp://%s%s%s:%u", (int)method, forward, six ? "[" : "",
                          request->host.text, six ? "]" : "", request->port);
@@ -78,7 +78,7 @@ static bool check_request(const char *head, size_t length, enum ck_body_kind *re
     struct ck_http_request request;
     struct ck_fault fault = {0};
     int r = ck_http_read_request(head, length, &request, &fault);
-    require(r == 0 || (r == -EPROTO && fault.message != NULL && fault.reason != CK_REASON_NONE));
+    require(r == 0 || (r == -EPROTO && fault.message && fault.reason != CK_REASON_NONE));
     if (r != 0)
         return false;
     *ret_body = request.body;
@@ -86,7 +86,7 @@ static bool check_request(const char *head, size_t length, enum ck_body_kind *re
     if (request.connect)
         return true;
     char *forward = malloc(length + CK_HEAD_ADDED);
-    require(forward != NULL);
+    require(forward);
     size_t forwarded = ck_http_forward_request(head, length, &request, forward);
     require(forwarded > 0 && forwarded <= length + CK_HEAD_ADDED);
     check_forward(forward, forwarded);
@@ -100,12 +100,12 @@ static bool check_response(const char *head, size_t length, bool of_head, enum c
     struct ck_http_response response, again;
     struct ck_fault fault = {0};
     int r = ck_http_read_response(head, length, of_head, &response, &fault);
-    require(r == 0 || (r == -EPROTO && fault.message != NULL && fault.reason == CK_REASON_BAD_ANSWER));
+    require(r == 0 || (r == -EPROTO && fault.message && fault.reason == CK_REASON_BAD_ANSWER));
     if (r != 0)
         return false;
     *ret_body = response.body;
     char *forward = malloc(length + CK_HEAD_ADDED);
-    require(forward != NULL);
+    require(forward);
     size_t forwarded = ck_http_forward_response(head, length, response.keep_alive, forward);
     require(forwarded > 0 && forwarded <= length + CK_HEAD_ADDED);
     check_forward(forward, forwarded);

@@ -37,12 +37,12 @@ static void check_scan(const struct ck_lint_rules *rules, const struct ck_lint_s
         check_place(&finding->location, lines);
         require(ck_lint_rules_find(rules, finding->rule->id) == finding->rule);
         require(finding->name[0] != '\0' && finding->source_length <= CK_LINT_LINE_MAX);
-        require(strlen(finding->source) == finding->source_length && strchr(finding->source, '\n') == NULL);
+        require(strlen(finding->source) == finding->source_length && !strchr(finding->source, '\n'));
         require(ck_quote_utf8_valid(finding->source, finding->source_length));
     }
     for (uint32_t i = 0; i < scan->comments_count; i++) {
         check_place(&scan->comments[i].location, lines);
-        require(strstr(scan->comments[i].text, CK_LINT_MARKER) != NULL);
+        require(strstr(scan->comments[i].text, CK_LINT_MARKER));
     }
 }
 
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct ck_lint_rules *rules;
     static struct ck_lint_scanner *scanner;
     struct ck_lint_scan scan, again;
-    if (rules == NULL)
+    if (!rules)
         require(ck_lint_rules_load(&rules, NULL) == 0 && ck_lint_scanner_new(rules, &scanner, NULL) == 0);
     if (size == 0)
         return 0;
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     /* A copy of exactly that size, so that the sanitizer sees a read beyond its end. */
     size_t length = size - 1;
     char *text = malloc(length > 0 ? length : 1);
-    require(text != NULL);
+    require(text);
     memcpy(text, data + 1, length);
     require(ck_lint_scan(scanner, grammar, text, length, &scan, NULL) == 0);
     require(ck_lint_scan(scanner, grammar, text, length, &again, NULL) == 0);

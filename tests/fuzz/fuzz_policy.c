@@ -34,7 +34,7 @@ static void check_refusal(const struct choke_error *error)
 static void check_tool(const struct ck_policy *policy, const struct ck_tool *tool)
 {
     require(ck_policy_find(policy, tool->name) == tool);
-    require(strlen(tool->name) >= 1 && strlen(tool->name) <= 64 && strchr(tool->name, '/') == NULL);
+    require(strlen(tool->name) >= 1 && strlen(tool->name) <= 64 && !strchr(tool->name, '/'));
     require(strlen(tool->adr) == 4 && tool->why[0] != '\0' && tool->line >= 1);
     require(tool->route >= CK_ROUTE_DIRECT && tool->route <= CK_ROUTE_JAIL);
     for (size_t i = 0; i < CK_LIMIT_KEYS; i++)
@@ -46,7 +46,7 @@ static void check_tool(const struct ck_policy *policy, const struct ck_tool *too
                 printable(tool->set_env[i].value));
     struct ck_arena arena = {0};
     const char *command = ck_policy_tool_install_command(&arena, tool);
-    require(command == NULL || printable(command));
+    require(!command || printable(command));
     ck_arena_done(&arena);
 }
 
@@ -55,13 +55,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct ck_policy *policy = NULL;
     struct choke_error error = {0};
     if (ck_policy_parse("fuzz", data, size, &policy, &error) < 0) {
-        require(policy == NULL);
+        require(!policy);
         check_refusal(&error);
         return 0;
     }
     require(policy->version == 1 && policy->search_path.count >= 1);
     for (uint32_t i = 0; i < policy->search_path.count; i++)
-        require(policy->search_path.items[i][0] == '/' && strchr(policy->search_path.items[i], ':') == NULL);
+        require(policy->search_path.items[i][0] == '/' && !strchr(policy->search_path.items[i], ':'));
     for (uint32_t i = 0; i < policy->tools_count; i++)
         check_tool(policy, &policy->tools[i]);
     ck_policy_free(policy);

@@ -37,7 +37,7 @@ static void try_lock(const char *text, size_t length)
         return;
     }
     char *written = ck_lockfile_format(&lock);
-    require(written != NULL);
+    require(written);
     require(ck_lockfile_parse(written, strlen(written), &again, &error) == 0);
     require(ck_lockfile_compare(&lock, &again, &arena, &drifts, &count) == 0 && count == 0);
     free(written);
@@ -53,7 +53,7 @@ static void try_cache(const char *text, size_t length)
     if (ck_cache_parse(text, length, &cache) < 0)
         require(cache.count == 0);
     char *written = ck_cache_format(&cache, &none);
-    require(written != NULL);
+    require(written);
     require(ck_cache_parse(written, strlen(written), &again) == 0 && again.count >= 1);
     free(written);
     ck_cache_done(&cache);
@@ -63,7 +63,7 @@ static void try_cache(const char *text, size_t length)
 static void try_loader(const char *text, size_t length)
 {
     size_t at = 0;
-    for (const char *path; (path = ck_loader_cached(text, length, "libc.so.6", &at)) != NULL;)
+    for (const char *path; (path = ck_loader_cached(text, length, "libc.so.6", &at));)
         require(strlen(path) < length);
 }
 
@@ -71,7 +71,7 @@ static void try_release(const char *text, size_t length)
 {
     char release[CK_RELEASE_MAX];
     if (ck_release_find(text, length, release))
-        require(release[0] != '\0' && strlen(release) < sizeof release && printable(release));
+        require(release[0] != '\0' && strlen(release) < sizeof(release) && printable(release));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

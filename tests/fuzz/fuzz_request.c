@@ -109,7 +109,7 @@ static void take_line(struct input *input, const char *line)
         input->host.lc_all = rest;
         break;
     default:
-        if (line[0] != '\0' && strchr("tojsbd", line[0]) != NULL)
+        if (line[0] != '\0' && strchr("tojsbd", line[0]))
             take_number(request, line[0], rest);
     }
 }
@@ -128,19 +128,19 @@ static void check_environment(const struct ck_policy *policy, const struct input
     struct ck_arena arena = {0};
     const char **env = ck_env_build(&arena, policy, (const struct ck_tool *const[]){verdict->tool, NULL}, &input->host,
                                     input->request.env);
-    require(env != NULL);
+    require(env);
     size_t count = 0;
-    for (; env[count] != NULL; count++) {
+    for (; env[count]; count++) {
         const char *equals = strchr(env[count], '=');
-        require(equals != NULL);
+        require(equals);
         size_t length = (size_t)(equals - env[count]) + 1;
         require(ck_env_name_valid(env[count], length - 1));
         for (size_t i = 0; i < count; i++)
             require(strncmp(env[i], env[count], length) != 0);
     }
     require(count == 4 + verdict->tool->set_env_count + input->env_count);
-    require(env[0] != NULL && strcmp(env[0], "PATH=/usr/local/bin:/usr/bin") == 0);
-    require(env[1] != NULL && strncmp(env[1], "HOME=/", 6) == 0);
+    require(env[0] && strcmp(env[0], "PATH=/usr/local/bin:/usr/bin") == 0);
+    require(env[1] && strncmp(env[1], "HOME=/", 6) == 0);
     ck_arena_done(&arena);
 }
 
@@ -156,9 +156,9 @@ static void check_sandbox(const struct ck_policy *policy, const struct input *in
     const char *const *extras = input->request.sandbox ? input->request.env : NULL;
     require(ck_sandbox_make(&arena, input->request.env, extras, &sandbox, &error) == 0);
     require(ck_sandbox_environment(&arena, sandbox, &frame, &env, &error) == 0);
-    for (size_t i = 4 + verdict->tool->set_env_count; env[i] != NULL; i++)
+    for (size_t i = 4 + verdict->tool->set_env_count; env[i]; i++)
         require(ck_sandbox_rule(ck_sandbox_allowlist, env[i], strcspn(env[i], "=")) == CK_SANDBOX_PASSES &&
-                ck_secret_kind(env[i]) == NULL);
+                !ck_secret_kind(env[i]));
     ck_arena_done(&arena);
 }
 
@@ -173,12 +173,12 @@ static void check_verdict(const struct ck_policy *policy, const struct input *in
         return;
     }
     const struct ck_tool *tool = verdict->tool;
-    require(tool != NULL && tool->route != CK_ROUTE_JAIL && strcmp(tool->name, input->argv[0]) == 0);
+    require(tool && tool->route != CK_ROUTE_JAIL && strcmp(tool->name, input->argv[0]) == 0);
     require(verdict->timeout_ms >= 1 && verdict->timeout_ms <= CK_TIMEOUT_MAX_MS);
     require(verdict->max_output_bytes >= CHOKE_MIN_OUTPUT_BYTES);
     require(verdict->jail >= CHOKE_JAIL_AUTO && verdict->jail <= CHOKE_JAIL_NONE);
     require(!(input->request.require_jail || input->request.sandbox) || verdict->jail != CHOKE_JAIL_NONE);
-    require(input->request.probe == NULL || input->env_count == 0);
+    require(!input->request.probe || input->env_count == 0);
     check_sandbox(policy, input, verdict);
     if (!input->request.sandbox)
         check_environment(policy, input, verdict);
@@ -187,16 +187,16 @@ static void check_verdict(const struct ck_policy *policy, const struct input *in
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct ck_policy *policy;
-    if (policy == NULL)
+    if (!policy)
         require(ck_policy_parse("fuzz", policy_text, strlen(policy_text), &policy, NULL) == 0);
     char *text = calloc(size + 1, 1);
-    require(text != NULL);
+    require(text);
     if (size > 0)
         memcpy(text, data, size);
     struct input input = {0};
-    for (char *line = text, *next; line != NULL; line = next) {
+    for (char *line = text, *next; line; line = next) {
         next = strchr(line, '\n');
-        if (next != NULL)
+        if (next)
             *next++ = '\0';
         take_line(&input, line);
     }

@@ -20,7 +20,7 @@ static void check_name(const char *name)
 {
     size_t length = strlen(name);
     require(length >= 1 && length <= CK_HOSTNAME_MAX && name[0] != '.' && name[length - 1] != '.');
-    require(strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == length && strstr(name, "..") == NULL);
+    require(strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == length && !strstr(name, ".."));
 }
 
 static bool read_rule(const char *line, struct ck_destination *ret_rule)
@@ -28,7 +28,7 @@ static bool read_rule(const char *line, struct ck_destination *ret_rule)
     const char *why = NULL;
     char text[CK_DESTINATION_TEXT_SIZE], again[CK_DESTINATION_TEXT_SIZE];
     int r = ck_destination_parse(line, ret_rule, &why);
-    require(r == 0 || (r == -EINVAL && why != NULL && why[0] != '\0'));
+    require(r == 0 || (r == -EINVAL && why && why[0] != '\0'));
     if (r != 0)
         return false;
     struct ck_destination second;
@@ -38,7 +38,7 @@ static bool read_rule(const char *line, struct ck_destination *ret_rule)
     if (ret_rule->kind != CK_DESTINATION_NETWORK)
         check_name(ret_rule->name);
     if (ret_rule->kind == CK_DESTINATION_SUFFIX)
-        require(strchr(ret_rule->name, '.') != NULL);
+        require(strchr(ret_rule->name, '.'));
     return true;
 }
 
@@ -48,7 +48,7 @@ static void check_host(const char *line, size_t length, const struct ck_destinat
     const char *why = NULL;
     struct ck_hostname host, again;
     int r = ck_destination_parse_host(line, length, &host, &why);
-    require(r == 0 || (r == -EINVAL && why != NULL));
+    require(r == 0 || (r == -EINVAL && why));
     if (r != 0)
         return;
     require(ck_destination_parse_host(host.text, strlen(host.text), &again, &why) == 0);
@@ -59,12 +59,12 @@ static void check_host(const char *line, size_t length, const struct ck_destinat
         check_name(host.text);
     struct ck_rule_list list;
     static const uint16_t ports[] = {80, 443};
-    for (size_t i = 0; i < 2 && outer != NULL; i++) {
+    for (size_t i = 0; i < 2 && outer; i++) {
         require(ck_rule_list_copy(inner, 1, &list) == 0);
-        bool in_inner = ck_rule_find(&list, &host, ports[i]) != NULL;
+        bool in_inner = !!ck_rule_find(&list, &host, ports[i]);
         ck_rule_list_done(&list);
         require(ck_rule_list_copy(outer, 1, &list) == 0);
-        bool in_outer = ck_rule_find(&list, &host, ports[i]) != NULL;
+        bool in_outer = !!ck_rule_find(&list, &host, ports[i]);
         ck_rule_list_done(&list);
         require(!in_inner || in_outer || !ck_destination_covers(outer, inner));
     }
@@ -73,14 +73,14 @@ static void check_host(const char *line, size_t length, const struct ck_destinat
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = calloc(size + 1, 1);
-    require(text != NULL);
+    require(text);
     if (size > 0)
         memcpy(text, data, size);
     struct ck_destination rules[2];
     size_t rules_count = 0, at = 0;
     for (size_t line = 0; line < LINES_MAX && at <= size; line++) {
         char *end = memchr(text + at, '\n', size - at);
-        size_t length = end != NULL ? (size_t)(end - (text + at)) : size - at;
+        size_t length = end ? (size_t)(end - (text + at)) : size - at;
         text[at + length] = '\0';
         if (line < 2)
             rules_count += read_rule(text + at, &rules[rules_count]);

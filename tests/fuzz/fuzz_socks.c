@@ -15,7 +15,7 @@ static ssize_t greet(const uint8_t *data, size_t size)
 {
     struct ck_fault fault = {0};
     ssize_t used = ck_socks_greeting(data, size, &fault);
-    require(used <= (ssize_t)size && (used >= 0 || (used == -EPROTO && fault.message != NULL)));
+    require(used <= (ssize_t)size && (used >= 0 || (used == -EPROTO && fault.message)));
     return used;
 }
 
@@ -26,7 +26,7 @@ static ssize_t request(const uint8_t *data, size_t size)
     uint16_t port = 0;
     const char *why = NULL;
     ssize_t used = ck_socks_request(data, size, &host, &port, &fault);
-    require(used <= (ssize_t)size && (used >= 0 || (used == -EPROTO && fault.message != NULL && fault.code != 0)));
+    require(used <= (ssize_t)size && (used >= 0 || (used == -EPROTO && fault.message && fault.code != 0)));
     if (used > 0) {
         require(port != 0 && ck_destination_parse_host(host.text, strlen(host.text), &again, &why) == 0);
         require(again.numeric == host.numeric && strcmp(again.text, host.text) == 0);
@@ -39,7 +39,7 @@ static ssize_t in_pieces(ssize_t (*read)(const uint8_t *, size_t), const uint8_t
 {
     for (size_t length = 0; length <= size; length++) {
         uint8_t *exact = malloc(length + 1);
-        require(exact != NULL);
+        require(exact);
         memcpy(exact, data, length);
         ssize_t used = read(exact, length);
         free(exact);

@@ -17,13 +17,13 @@
 static enum ck_hello look(const uint8_t *data, size_t length, char name[CK_SNI_SIZE], size_t *ret_bytes)
 {
     uint8_t *exact = malloc(length + 1);
-    require(exact != NULL);
+    require(exact);
     if (length > 0)
         memcpy(exact, data, length);
     memset(name, 0, CK_SNI_SIZE);
     enum ck_hello hello = ck_tls_hello_read(exact, length, name, ret_bytes);
     require(hello >= CK_HELLO_MORE && hello <= CK_HELLO_OTHER);
-    require(memchr(name, '\0', CK_SNI_SIZE) != NULL && (hello == CK_HELLO_NAMED) == (name[0] != '\0'));
+    require(memchr(name, '\0', CK_SNI_SIZE) && (hello == CK_HELLO_NAMED) == (name[0] != '\0'));
     require(*ret_bytes <= length);
     free(exact);
     return hello;
@@ -36,10 +36,10 @@ static uint8_t *cut(const uint8_t *data, size_t length, size_t *ret_length)
     if (bytes == 0 || length < 5 + bytes || bytes > 4096)
         return NULL;
     uint8_t *out = malloc(bytes * 6);
-    require(out != NULL);
+    require(out);
     for (size_t i = 0; i < bytes; i++) {
         const uint8_t record[6] = {data[0], data[1], data[2], 0, 1, data[5 + i]};
-        memcpy(out + i * 6, record, sizeof record);
+        memcpy(out + i * 6, record, sizeof(record));
     }
     *ret_length = bytes * 6;
     return out;
@@ -114,7 +114,7 @@ static void check_strict(const struct line *line)
 static void handshake(const uint8_t *data, size_t size)
 {
     uint8_t *room = malloc(2 * size + 1);
-    require(room != NULL);
+    require(room);
     struct line whole = {.sent = room}, pieces = {.sent = room + size};
     play(&whole, data, size, false);
     play(&pieces, data, size, true);
@@ -150,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(first == whole && strcmp(name, other) == 0);
     size_t length = 0;
     uint8_t *pieces = cut(data, size, &length);
-    if (pieces != NULL && size == 5 + length / 6) {
+    if (pieces && size == 5 + length / 6) {
         enum ck_hello again = look(pieces, length, other, &bytes);
         /* A message that ends before its record: in pieces, the rest is in separate records. */
         bool shorter = bytes > 0 && bytes < length;

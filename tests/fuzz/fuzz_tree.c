@@ -22,11 +22,11 @@ static void fuzz_config(const char *text, size_t length)
     require(r == 0 || r == -ENOMEM || (r == -EINVAL && error.line >= 1 && error.column >= 1));
     for (size_t i = 0; r == 0 && i < config.module_count; i++) {
         require(config.modules[i].path[0] != '/' && config.modules[i].place.line >= 1);
-        require(config.modules[i].adr == NULL || strlen(config.modules[i].adr) == 4);
+        require(!config.modules[i].adr || strlen(config.modules[i].adr) == 4);
         require(ck_lint_config_allows(&config, config.modules[i].path));
     }
     for (size_t i = 0; r == 0 && i < config.choice_count; i++)
-        require(config.choices[i].rule != NULL);
+        require(config.choices[i].rule);
     if (r == 0)
         (void)ck_ignore_matches_within(config.exclude, "a/b.py", false);
     ck_lint_config_done(&config);
@@ -55,7 +55,7 @@ static void fuzz_waiver(const char *text, size_t length)
     const struct ck_lint_comment comment = {.text = text, .length = (uint32_t)length};
     ck_waiver_parse(&comment, &waiver);
     require(waiver.rule_count <= CK_WAIVER_MAX_RULES);
-    if (waiver.fault != NULL)
+    if (waiver.fault)
         return;
     require(strlen(waiver.adr) == 4 && waiver.rule_count > 0);
     for (unsigned i = 0; i < waiver.rule_count; i++)
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     char *text = malloc(size);
-    require(text != NULL);
+    require(text);
     memcpy(text, data + 1, size - 1);
     text[size - 1] = '\0';
     if (data[0] == 'c')

@@ -28,14 +28,14 @@ static uint8_t *read_input(const char *path, size_t *ret_size)
 {
     FILE *file = fopen(path, "rb");
     uint8_t *whole = malloc(INPUT_MAX_BYTES);
-    if (file == NULL || whole == NULL)
+    if (!file || !whole)
         fail("open", path);
     size_t size = fread(whole, 1, INPUT_MAX_BYTES, file);
     if (ferror(file))
         fail("read", path);
     (void)fclose(file);
     uint8_t *exact = malloc(size == 0 ? 1 : size);
-    if (exact == NULL)
+    if (!exact)
         fail("hold", path);
     memcpy(exact, whole, size);
     free(whole);
@@ -56,15 +56,15 @@ static size_t run_file(const char *path)
 static size_t run_directory(const char *path)
 {
     DIR *directory = opendir(path);
-    if (directory == NULL)
+    if (!directory)
         fail("open", path);
     size_t count = 0;
-    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+    for (const struct dirent *entry; (entry = readdir(directory));) {
         char file[4096];
         if (entry->d_name[0] == '.')
             continue;
-        int length = snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
-        if (length < 0 || (size_t)length >= sizeof file) {
+        int length = snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
+        if (length < 0 || (size_t)length >= sizeof(file)) {
             errno = ENAMETOOLONG;
             fail("name a file of", path);
         }

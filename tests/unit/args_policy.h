@@ -143,7 +143,7 @@ static inline void read_args(const char *const *argv, struct ck_arena *arena, st
 {
     const struct ck_tool *tool = ck_policy_find(policy, argv[0]);
     assert_non_null(tool);
-    memset(ret_parsed, 0xa5, sizeof *ret_parsed);
+    memset(ret_parsed, 0xa5, sizeof(*ret_parsed));
     assert_int_equal(ck_args_parse(policy, tool, argv, arena, ret_parsed), 0);
 }
 

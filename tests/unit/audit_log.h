@@ -58,7 +58,7 @@ static inline void made_add(struct made_log *made, const char *kind, const char 
 {
     char *line = made_record(made->log, made->seq++, made->prev, kind, body);
     made->lines[made->count++] = line;
-    memcpy(made->prev, made_hash(line), sizeof made->prev);
+    memcpy(made->prev, made_hash(line), sizeof(made->prev));
 }
 
 /* A line that is not a record. */
@@ -79,7 +79,7 @@ static inline void made_usual(struct made_log *made, const char *log, size_t rec
     made_begin(made, log);
     while (made->count < records) {
         char body[256];
-        (void)snprintf(body, sizeof body, ",\"tool\":{\"name\":\"git\"},\"argv\":[\"git\",\"log\",\"J*\",\"-%zu\"]",
+        (void)snprintf(body, sizeof(body), ",\"tool\":{\"name\":\"git\"},\"argv\":[\"git\",\"log\",\"J*\",\"-%zu\"]",
                        made->count);
         made_add(made, "intent", body);
     }

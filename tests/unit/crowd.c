@@ -17,23 +17,23 @@
 
 #define BLOCK (256 * 1024)
 #define FDS 4096
-#define ANSWER (sizeof "HTTP/1.1 200 Connection established\r\n\r\n" - 1)
+#define ANSWER (sizeof("HTTP/1.1 200 Connection established\r\n\r\n") - 1)
 
 static char block[BLOCK];
 
-static int must(int result)
+static int must(int r)
 {
-    if (result < 0) {
+    if (r < 0) {
         perror("crowd");
         _exit(1);
     }
-    return result;
+    return r;
 }
 
 int crowd_listen(uint16_t *ret_port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
+    socklen_t size = sizeof(address);
     int fd = must(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     must(bind(fd, (struct sockaddr *)&address, size));
     must(listen(fd, 4096));
@@ -82,7 +82,7 @@ pid_t crowd_host(int listen_fd)
         for (int i = 0; i < count; i++) {
             if (events[i].data.fd == listen_fd)
                 must(watch(epoll_fd, must(accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)), EPOLLOUT));
-            else if (send(events[i].data.fd, block, sizeof block, MSG_NOSIGNAL) < 0)
+            else if (send(events[i].data.fd, block, sizeof(block), MSG_NOSIGNAL) < 0)
                 (void)close(events[i].data.fd);
         }
     }
@@ -94,8 +94,8 @@ static int dial_tunnel(uint16_t gate_port, uint16_t host_port)
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons(gate_port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = must(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    must(connect(fd, (struct sockaddr *)&address, sizeof address));
-    int length = snprintf(request, sizeof request, "CONNECT 127.0.0.1:%u HTTP/1.1\r\n\r\nx", host_port);
+    must(connect(fd, (struct sockaddr *)&address, sizeof(address)));
+    int length = snprintf(request, sizeof(request), "CONNECT 127.0.0.1:%u HTTP/1.1\r\n\r\nx", host_port);
     must((int)send(fd, request, (size_t)length, MSG_NOSIGNAL));
     return fd;
 }
@@ -115,7 +115,7 @@ static void read_all(int epoll_fd, unsigned count, int all_fd)
         struct epoll_event event;
         if (epoll_wait(epoll_fd, &event, 1, -1) != 1)
             continue;
-        ssize_t n = recv(event.data.fd, block, sizeof block, MSG_DONTWAIT);
+        ssize_t n = recv(event.data.fd, block, sizeof(block), MSG_DONTWAIT);
         if (n == 0)
             _exit(0);
         if (event.data.fd < FDS && is_payload(&got[event.data.fd], n) && ++served == count && all_fd >= 0)

@@ -19,7 +19,7 @@
 struct reading {
     struct ck_evidence evidence;
     struct choke_error error;
-    int result;
+    int r;
 };
 
 static inline struct ck_answer make_answer(const char *id, const char *out, size_t length)
@@ -38,12 +38,12 @@ static inline struct reading read_all_of(const char *kind, const struct ck_answe
     const struct ck_evidence_kind *found = ck_evidence_find(kind);
 
     assert_non_null(found);
-    reading.result = found->read(answers, count, &reading.evidence, &reading.error);
-    if (reading.result < 0) {
+    reading.r = found->read(answers, count, &reading.evidence, &reading.error);
+    if (reading.r < 0) {
         assert_null(reading.evidence.document);
         assert_true(reading.error.message[0] != '\0');
     } else {
-        assert_int_equal(reading.result, 0);
+        assert_int_equal(reading.r, 0);
         assert_true(json_is_object(reading.evidence.document));
     }
     return reading;
@@ -63,7 +63,7 @@ static inline const json_t *member(const struct reading *reading, const char *pa
     const json_t *at = reading->evidence.document;
 
     (void)snprintf(copy, sizeof(copy), "%s", path);
-    for (const char *name; (name = strsep(&rest, ".")) != NULL;)
+    for (const char *name; (name = strsep(&rest, "."));)
         at = json_is_array(at) ? json_array_get(at, (size_t)strtoul(name, NULL, 10)) : json_object_get(at, name);
     return at;
 }

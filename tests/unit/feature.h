@@ -13,7 +13,7 @@ static inline bool feature_is_required(const char *feature)
 {
     const char *required = getenv("CHOKE_TEST_REQUIRE");
     size_t length = strlen(feature);
-    for (const char *at = required; at != NULL && *at != '\0'; at += strspn(at, ",")) {
+    for (const char *at = required; at && *at != '\0'; at += strspn(at, ",")) {
         size_t word = strcspn(at, ",");
         if ((word == length && strncmp(at, feature, length) == 0) || (word == 3 && strncmp(at, "all", 3) == 0))
             return true;

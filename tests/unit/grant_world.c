@@ -64,7 +64,7 @@ static bool has_digest(const struct machine *machine, const char *path, const ch
     const struct ck_policy *policies[] = {machine->world->before, machine->world->after};
     for (size_t p = 0; p < 2; p++)
         for (uint32_t i = 0; i < policies[p]->tools_count && count < 8; i++)
-            if (policies[p]->tools[i].sha256 != NULL)
+            if (policies[p]->tools[i].sha256)
                 digests[count++] = policies[p]->tools[i].sha256;
     size_t which = mix(machine->seed ^ 77, path) % (count + 1);
     return which < count && strcmp(digests[which], sha256) == 0;
@@ -76,15 +76,15 @@ static bool find_file(const struct machine *machine, const char *name, const cha
 {
     const struct ck_list *search = &machine->policy->search_path;
     bool there = false;
-    if (path != NULL) {
+    if (path) {
         (void)snprintf(found, PATH_BYTES, "%s", path);
         there = has_file(machine, found);
     }
-    for (uint32_t i = 0; path == NULL && !there && i < search->count; i++) {
+    for (uint32_t i = 0; !path && !there && i < search->count; i++) {
         (void)snprintf(found, PATH_BYTES, "%s/%s", search->items[i], name);
         there = has_file(machine, found);
     }
-    return there && (sha256 == NULL || has_digest(machine, found, sha256));
+    return there && (!sha256 || has_digest(machine, found, sha256));
 }
 
 /* Replaces the proofs. */
@@ -98,8 +98,8 @@ static void prove(void *data, const struct ck_jail *jail, bool egress, struct ck
     else if (jail == &ck_jail_native_no_userns)
         ret_state->holds = machine->kernel->native_no_userns && !egress;
     else if (jail == &ck_jail_bwrap)
-        ret_state->holds = machine->kernel->bwrap && bwrap != NULL &&
-                           find_file(machine, bwrap->name, bwrap->path, bwrap->sha256, found);
+        ret_state->holds =
+            machine->kernel->bwrap && bwrap && find_file(machine, bwrap->name, bwrap->path, bwrap->sha256, found);
 }
 
 /* ---- what is granted --------------------------------------------------------------------- */
@@ -200,7 +200,7 @@ static void grant_on(struct machine *machine, const struct allowed *allowed, con
     bool jailed = place != CK_GRANT_NO_JAIL;
     bool overlay = jailed && allowed->grant.workspace == CK_WORKSPACE_OVERLAY;
     ret->refused = ck_grant_refusal(&allowed->grant, place, machine->kernel->landlock) != CK_GRANT_HELD ||
-                   (request->keep_path != NULL && !overlay);
+                   (request->keep_path && !overlay);
     ret->jail = choice.jail;
     ret->bounded = place != CK_GRANT_BWRAP || machine->kernel->landlock;
     ret->reach = !jailed                                       ? REACH_HOST
@@ -208,7 +208,7 @@ static void grant_on(struct machine *machine, const struct allowed *allowed, con
                  : allowed->grant.workspace == CK_WORKSPACE_RW ? REACH_RW
                                                                : REACH_RO;
     ret->tracing = !jailed || allowed->grant.tracing;
-    ret->executes_all = (!jailed && allowed->grant.bound == NULL) || !ret->bounded;
+    ret->executes_all = (!jailed && !allowed->grant.bound) || !ret->bounded;
     ret->executable = allowed->grant.sealed ? 0 : ret->files_count;
 }
 
@@ -217,7 +217,7 @@ static void grant_on(struct machine *machine, const struct allowed *allowed, con
 static bool same_strings(const char *const *a, const char *const *b)
 {
     size_t i = 0;
-    while (a[i] != NULL && b[i] != NULL && strcmp(a[i], b[i]) == 0)
+    while (a[i] && b[i] && strcmp(a[i], b[i]) == 0)
         i++;
     return a[i] == b[i];
 }
@@ -286,7 +286,7 @@ static const char *allowed_excess(const struct allowed *part, const struct allow
 static bool has_layer(const struct granted *granted, const char *layer)
 {
     bool dropped = !granted->bounded && (strcmp(layer, "landlock") == 0 || strcmp(layer, "execs") == 0);
-    for (const char *const *at = granted->jail->layers; !dropped && *at != NULL; at++)
+    for (const char *const *at = granted->jail->layers; !dropped && *at; at++)
         if (strcmp(*at, layer) == 0)
             return true;
     return false;
@@ -294,7 +294,7 @@ static bool has_layer(const struct granted *granted, const char *layer)
 
 static const char *layers_excess(const struct granted *part, const struct granted *whole)
 {
-    for (const char *const *layer = whole->jail->layers; *layer != NULL; layer++)
+    for (const char *const *layer = whole->jail->layers; *layer; layer++)
         if (has_layer(whole, *layer) && !has_layer(part, *layer))
             return *layer;
     return NULL;
@@ -329,12 +329,9 @@ static const char *granted_excess(const struct granted *part, const struct grant
         if (strcmp(part->files[i], whole->files[i]) != 0)
             return "another file is run";
     const char *layer = layers_excess(part, whole);
-    const char *file = layer == NULL ? execs_excess(part, whole) : NULL;
-    (void)snprintf(text, sizeof text, "%s%s", layer != NULL ? "lost layer " : "executes ",
-                   layer != NULL  ? layer
-                   : file != NULL ? file
-                                  : "");
-    if (layer != NULL || file != NULL)
+    const char *file = !layer ? execs_excess(part, whole) : NULL;
+    (void)snprintf(text, sizeof(text), "%s%s", layer ? "lost layer " : "executes ", layer ? layer : file ? file : "");
+    if (layer || file)
         return text;
     return part->reach > whole->reach ? "more of the workspace" : NULL;
 }
@@ -361,11 +358,11 @@ static const char *excess_everywhere(struct world *world, const struct allowed p
                                      const struct choke_request *request)
 {
     static char text[PATH_BYTES + 256];
-    for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++)
+    for (size_t k = 0; k < sizeof(kernels) / sizeof(kernels[0]); k++)
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
             const char *excess = excess_on(world, pair, request, &kernels[k], seed == 0 ? 0 : world->seed + seed);
-            (void)snprintf(text, sizeof text, "%s (kernel: %s)", excess != NULL ? excess : "", kernels[k].name);
-            if (excess != NULL)
+            (void)snprintf(text, sizeof(text), "%s (kernel: %s)", excess ? excess : "", kernels[k].name);
+            if (excess)
                 return text;
         }
     return NULL;
@@ -376,7 +373,7 @@ static bool is_granted(struct world *world, const struct allowed *allowed, const
 {
     static char files[FILES_MAX][PATH_BYTES];
     struct granted is = {.refused = true, .files = files};
-    for (size_t k = 0; is.refused && k < sizeof kernels / sizeof kernels[0]; k++)
+    for (size_t k = 0; is.refused && k < sizeof(kernels) / sizeof(kernels[0]); k++)
         for (uint64_t seed = 0; is.refused && seed < SEEDS; seed++) {
             struct machine machine = {.kernel = &kernels[k],
                                       .world = world,
@@ -396,7 +393,7 @@ const char *world_excess(struct world *world, const struct choke_request *reques
     if (!pair[1].refused) {
         allow(world->before, request, &arena, &pair[0]);
         excess = pair[0].refused ? "the judge refused it" : allowed_excess(&pair[1], &pair[0]);
-        if (excess == NULL)
+        if (!excess)
             excess = excess_everywhere(world, pair, request);
         else if (!is_granted(world, &pair[1], request))
             excess = NULL;

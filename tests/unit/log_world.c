@@ -48,7 +48,7 @@ static void to_holder(struct writer *writer, bool forever)
 static bool stop(struct world *world, enum step step, int inode)
 {
     struct writer *writer = world->running;
-    if (writer == NULL)
+    if (!writer)
         return false;
     writer->next = step;
     writer->inode = inode;
@@ -60,7 +60,7 @@ static bool stop(struct world *world, enum step step, int inode)
 
 static void note(struct world *world, uint64_t answer)
 {
-    if (world->running != NULL)
+    if (world->running)
         world->running->history = (world->running->history ^ answer) * UINT64_C(1099511628211);
 }
 
@@ -80,7 +80,7 @@ static void add_name(struct world *world, const char *name, int inode)
     while (i < WORLD_NAMES && world->names[i].inode >= 0)
         i++;
     assert(i < WORLD_NAMES);
-    (void)snprintf(world->names[i].text, sizeof world->names[i].text, "%s", name);
+    (void)snprintf(world->names[i].text, sizeof(world->names[i].text), "%s", name);
     world->names[i].inode = inode;
 }
 
@@ -102,7 +102,7 @@ static struct ck_audit_file_state state_of(const struct world *world, int inode)
 
 static int number_of(const struct world *world)
 {
-    return world->running != NULL ? world->running->number : world->writer_count;
+    return world->running ? world->running->number : world->writer_count;
 }
 
 /* ---- the table ---- */
@@ -180,7 +180,7 @@ static ssize_t w_append(void *data, int fd, const char *text, size_t length)
 {
     struct world *world = data;
     struct writer *writer = world->running;
-    if (writer != NULL) {
+    if (writer) {
         writer->text = text;
         writer->length = length;
         if (stop(world, STEP_APPEND, fd))
@@ -299,9 +299,9 @@ const struct ck_audit_file_ops world_files = {
 static int append(struct writer *writer, const char *tag, struct choke_error *error)
 {
     uint64_t seq;
-    int result = ck_record_start(&writer->record, CK_AUDIT_KIND_INTENT);
-    if (result < 0)
-        return result;
+    int r = ck_record_start(&writer->record, CK_AUDIT_KIND_INTENT);
+    if (r < 0)
+        return r;
     ck_json_word(&writer->record.body, "tag", tag);
     return ck_log_append(&writer->log, &writer->record, &seq, error);
 }
@@ -311,7 +311,7 @@ static void write_all(struct writer *writer)
     for (int i = 0; i < writer->appends; i++) {
         struct choke_error error = {0};
         char tag[32];
-        (void)snprintf(tag, sizeof tag, "%d.%d", writer->number, i);
+        (void)snprintf(tag, sizeof(tag), "%d.%d", writer->number, i);
         writer->history = 0;
         writer->results[i] = append(writer, tag, &error);
         writer->returned[i] = true;
@@ -338,9 +338,9 @@ static void begin_writer(struct world *world, struct writer *writer)
 /* Apart from the loop over the writers: to a compiler getcontext returns twice. */
 static void give_stack(struct writer *writer)
 {
-    if (writer->stack == NULL)
+    if (!writer->stack)
         writer->stack = malloc(WORLD_STACK);
-    assert(writer->stack != NULL);
+    assert(writer->stack);
     (void)getcontext(&writer->context);
     writer->context.uc_stack.ss_sp = writer->stack;
     writer->context.uc_stack.ss_size = WORLD_STACK;
@@ -374,9 +374,9 @@ void world_set_out(struct world *world)
 void world_make_log(struct world *world)
 {
     struct choke_error error = {0};
-    int result = world_append(world, "first", &error);
-    assert(result == 0);
-    (void)result;
+    int r = world_append(world, "first", &error);
+    assert(r == 0);
+    (void)r;
     world_set_out(world);
 }
 

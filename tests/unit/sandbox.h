@@ -21,11 +21,11 @@ struct sandbox {
 
 static inline int sandbox_new(void **state)
 {
-    struct sandbox *sandbox = calloc(1, sizeof *sandbox);
-    if (sandbox == NULL)
+    struct sandbox *sandbox = calloc(1, sizeof(*sandbox));
+    if (!sandbox)
         return -1;
-    (void)snprintf(sandbox->path, sizeof sandbox->path, "/tmp/choke-unit-XXXXXX");
-    if (mkdtemp(sandbox->path) == NULL)
+    (void)snprintf(sandbox->path, sizeof(sandbox->path), "/tmp/choke-unit-XXXXXX");
+    if (!mkdtemp(sandbox->path))
         return -1;
     *state = sandbox;
     return 0;

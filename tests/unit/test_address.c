@@ -94,9 +94,9 @@ static void only_public_addresses_may_be_dialled(void **state)
         assert_int_equal(ck_destination_parse_host(rows[i].address, strlen(rows[i].address), &host, &why), 0);
         assert_true(host.numeric);
         const char *what = ck_address_why_refused(&host.address);
-        bool right = rows[i].what == NULL ? what == NULL : what != NULL && strstr(what, rows[i].what) != NULL;
+        bool right = !rows[i].what ? !what : what && strstr(what, rows[i].what);
         if (!right)
-            fail_msg("%s is '%s'", rows[i].address, what != NULL ? what : "public");
+            fail_msg("%s is '%s'", rows[i].address, what ? what : "public");
     }
 }
 

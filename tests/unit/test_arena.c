@@ -33,7 +33,7 @@ static void allocations_are_zeroed_aligned_and_apart(void **state)
         for (size_t i = 0; i < bytes; i++)
             assert_int_equal(block[i], 0);
         memset(block, 0xff, bytes);
-        if (before != NULL && before_bytes > 0)
+        if (before && before_bytes > 0)
             assert_int_equal(before[before_bytes - 1], 0xff);
         before = block;
         before_bytes = bytes;
@@ -70,7 +70,7 @@ static void the_maximum_holds(void **state)
     (void)state;
     struct ck_arena arena = {.max_bytes = 10000};
     unsigned got = 0;
-    while (ck_arena_alloc(&arena, 100) != NULL)
+    while (ck_arena_alloc(&arena, 100))
         got++;
     assert_in_range(got, 1, 100);
     assert_true(arena.total_bytes <= 10000);
@@ -140,7 +140,7 @@ static void copies_fail_when_full(void **state)
     ck_arena_done(&arena);
 
     static char long_string[4000];
-    memset(long_string, 'x', sizeof long_string - 1);
+    memset(long_string, 'x', sizeof(long_string) - 1);
     const char *const strings[] = {long_string, NULL};
     arena = (struct ck_arena){.max_bytes = 2048};
     assert_null(ck_arena_strv(&arena, strings));

@@ -106,9 +106,9 @@ static void check_allowance(void **state)
     read_args(row->argv, &arena, &parsed);
     if (parsed.refused)
         fail_msg("refused by %s: %s", parsed.rule, parsed.message);
-    const char *const *out = row->out != NULL ? row->out : row->argv;
+    const char *const *out = row->out ? row->out : row->argv;
     size_t i = 0;
-    for (; out[i] != NULL && parsed.argv[i] != NULL; i++)
+    for (; out[i] && parsed.argv[i]; i++)
         assert_string_equal(parsed.argv[i], out[i]);
     assert_ptr_equal(out[i], parsed.argv[i]); /* both are at their end */
     assert_int_equal(parsed.argc, i);
@@ -340,12 +340,12 @@ static void check_refusal(void **state)
         fail_msg("allowed; wanted %s", row->rule);
     if (strcmp(parsed.rule, row->rule) != 0)
         fail_msg("wanted %s, got %s: %s", row->rule, parsed.rule, parsed.message);
-    if (strstr(parsed.message, row->message) == NULL)
+    if (!strstr(parsed.message, row->message))
         fail_msg("wanted \"%s\", got \"%s\"", row->message, parsed.message);
     assert_non_null(parsed.tool);
     char entry[96];
-    (void)snprintf(entry, sizeof entry, "name: %s\n", parsed.tool->name);
-    unsigned line = line_of(row->line != NULL ? row->line : entry);
+    (void)snprintf(entry, sizeof(entry), "name: %s\n", parsed.tool->name);
+    unsigned line = line_of(row->line ? row->line : entry);
     assert_int_equal(parsed.line, line);
     ck_arena_done(&arena);
 }

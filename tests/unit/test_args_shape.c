@@ -44,7 +44,7 @@ static void assert_operand_paths(const char *const *argv, const char *const *pat
     if (parsed.refused)
         fail_msg("refused: %s", parsed.message);
     size_t count = 0;
-    for (; paths[count] != NULL; count++) {
+    for (; paths[count]; count++) {
         assert_true(count < parsed.paths_count);
         assert_string_equal(parsed.paths[count].path, paths[count]);
         assert_true(parsed.paths[count].operand);
@@ -93,7 +93,7 @@ static void a_nested_command_is_read_by_its_own_entry(void **state)
     const char *const *out = A("trace", "-o", "log", "-f", "-e", "open", "tree", "-c", "core.x=y", "--no-pager", "log",
                                "--no-ext-diff", "--no-textconv", "-p", "src");
     for (size_t i = 0; i <= parsed.argc; i++)
-        if (parsed.argv[i] == NULL || out[i] == NULL)
+        if (!parsed.argv[i] || !out[i])
             assert_ptr_equal(parsed.argv[i], out[i]);
         else
             assert_string_equal(parsed.argv[i], out[i]);
@@ -263,8 +263,8 @@ static void a_refusal_names_argument_rule_and_line(void **state)
     read_args(A("tree", "--no-pager", "log", "-p", "--ext-diff"), &arena, &parsed);
     assert_true(parsed.refused);
     char message[64];
-    (void)snprintf(message, sizeof message, "line %u of p.yaml", line_of("name: log"));
-    if (strstr(parsed.message, "argument 4 '--ext-diff'") == NULL)
+    (void)snprintf(message, sizeof(message), "line %u of p.yaml", line_of("name: log"));
+    if (!strstr(parsed.message, "argument 4 '--ext-diff'"))
         fail_msg("%s", parsed.message);
     assert_non_null(strstr(parsed.message, "'tree log'"));
     assert_non_null(strstr(parsed.message, message));
@@ -304,7 +304,7 @@ static void a_credential_is_not_repeated(void **state)
         struct ck_parsed_args parsed;
         read_args(A(arguments[i][0], arguments[i][1]), &arena, &parsed);
         assert_true(parsed.refused);
-        if (strstr(parsed.message, TOKEN_BODY) != NULL)
+        if (strstr(parsed.message, TOKEN_BODY))
             fail_msg("%s", parsed.message);
         ck_arena_done(&arena);
     }

@@ -33,7 +33,7 @@ static unsigned entries(void)
     unsigned count = 0;
     DIR *stream = fdopendir(openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     assert_non_null(stream);
-    for (const struct dirent *entry; (entry = readdir(stream)) != NULL;)
+    for (const struct dirent *entry; (entry = readdir(stream));)
         count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
     (void)closedir(stream);
     return count;

@@ -113,8 +113,8 @@ static void a_signal_is_seen(void **state)
 static void every_argument_of_the_table_is_known(void **state)
 {
     (void)state;
-    for (size_t i = 0; ck_attack_attempts[i].promise != NULL; i++)
-        for (size_t j = 0; ck_attack_attempts[i].args[j] != NULL; j++)
+    for (size_t i = 0; ck_attack_attempts[i].promise; i++)
+        for (size_t j = 0; ck_attack_attempts[i].args[j]; j++)
             assert_true(ck_attack_fixture_expand(&fixture, ck_attack_attempts[i].args[j])[0] != '{');
 }
 

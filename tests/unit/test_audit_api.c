@@ -23,7 +23,7 @@ static void append_line(const char *text)
 static int make_log(void **state)
 {
     (void)state;
-    (void)snprintf(path, sizeof path, "/tmp/choke-audit-XXXXXX");
+    (void)snprintf(path, sizeof(path), "/tmp/choke-audit-XXXXXX");
     int fd = mkstemp(path);
     if (fd < 0)
         return -1;

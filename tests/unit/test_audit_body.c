@@ -37,7 +37,7 @@ static void json_passes(void **state)
         "{\"a\":\"\",\"ab\":{\"a\":1,\"v\":2,\"seq\":3},\"b\":[{\"a\":1},{\"a\":1}]}",
     };
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         assert_true(passes(texts[i]));
         json_t *parsed = json_loads(texts[i], 0, NULL);
         assert_non_null(parsed);
@@ -109,7 +109,7 @@ static void invalid_json_and_another_format_do_not_pass(void **state)
         "{\"a\":[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]}",
     };
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         if (passes(texts[i]))
             fail_msg("'%s' passes", texts[i]);
 }
@@ -123,7 +123,7 @@ static void whatever_the_writer_writes_passes(void **state)
             const char text[] = {'a', (char)first, (char)second, (char)0x8e, '\0'};
             char buffer[256];
             struct ck_json json;
-            ck_json_init(&json, buffer, sizeof buffer, true);
+            ck_json_init(&json, buffer, sizeof(buffer), true);
             ck_json_text(&json, "a", text);
             ck_json_number(&json, "n", UINT64_C(1) << 53);
             ck_json_integer(&json, "i", -(INT64_C(1) << 53));
@@ -139,15 +139,15 @@ static void a_repair_reports_what_it_vouches_for(void **state)
     char repair_hash[CK_AUDIT_HASH_HEX + 1], body[256];
     uint64_t bytes;
     (void)state;
-    (void)snprintf(body, sizeof body, ",\"torn_bytes\":4711,\"torn_hash\":\"%s\",\"reason\":\"x\"", hash);
+    (void)snprintf(body, sizeof(body), ",\"torn_bytes\":4711,\"torn_hash\":\"%s\",\"reason\":\"x\"", hash);
     assert_true(ck_body_read_repair(body, strlen(body), &bytes, repair_hash));
     assert_int_equal(bytes, 4711);
     assert_string_equal(repair_hash, hash);
     for (size_t length = 0; length < strlen(body) - strlen("\",\"reason\":\"x\""); length++)
         assert_false(ck_body_read_repair(body, length, &bytes, repair_hash));
-    (void)snprintf(body, sizeof body, ",\"torn_bytes\":-1,\"torn_hash\":\"%s\"", hash);
+    (void)snprintf(body, sizeof(body), ",\"torn_bytes\":-1,\"torn_hash\":\"%s\"", hash);
     assert_false(ck_body_read_repair(body, strlen(body), &bytes, repair_hash));
-    (void)snprintf(body, sizeof body, ",\"torn_hash\":\"%s\",\"torn_bytes\":1", hash);
+    (void)snprintf(body, sizeof(body), ",\"torn_hash\":\"%s\",\"torn_bytes\":1", hash);
     assert_false(ck_body_read_repair(body, strlen(body), &bytes, repair_hash));
 }
 

@@ -24,15 +24,15 @@ static char place[64];
 static int make_place(void **state)
 {
     (void)state;
-    (void)snprintf(place, sizeof place, "/tmp/choke-heads-XXXXXX");
-    return mkdtemp(place) != NULL ? 0 : -1;
+    (void)snprintf(place, sizeof(place), "/tmp/choke-heads-XXXXXX");
+    return mkdtemp(place) ? 0 : -1;
 }
 
 static const char *in_place(const char *name)
 {
     static char path[2][128];
     static unsigned turn;
-    (void)snprintf(path[++turn % 2], sizeof path[0], "%s/%s", place, name);
+    (void)snprintf(path[++turn % 2], sizeof(path[0]), "%s/%s", place, name);
     return path[turn % 2];
 }
 
@@ -41,7 +41,7 @@ static int remove_place(void **state)
     (void)state;
     for (const char *const *name =
              (const char *const[]){"key", "key.pub", "other", "other.pub", "bad", "bad.pub", NULL};
-         *name != NULL; name++)
+         *name; name++)
         (void)unlink(in_place(*name));
     return rmdir(place);
 }
@@ -82,7 +82,7 @@ static void another_spelling_is_not_a_head(void **state)
         "ckh1.0123456789abcdef.42.0011",
     };
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         struct ck_head head;
         struct choke_error error = {0};
         assert_int_equal(ck_head_parse(texts[i], NULL, &head, &error), -EINVAL);
@@ -111,7 +111,7 @@ static void a_signature_is_over_every_character(void **state)
     for (size_t i = 0; text[i] != '\0'; i++)
         for (const char *c = "0123456789abcdefghijkAB.-_"; *c != '\0'; c++) {
             char changed[CK_HEAD_TEXT_MAX];
-            memcpy(changed, text, sizeof changed);
+            memcpy(changed, text, sizeof(changed));
             changed[i] = *c;
             assert_true(changed[i] == text[i] || ck_head_parse(changed, key, &head, NULL) < 0);
         }

@@ -23,8 +23,8 @@ static char place[64];
 static int make_place(void **state)
 {
     (void)state;
-    (void)snprintf(place, sizeof place, "/tmp/choke-source-XXXXXX");
-    return mkdtemp(place) != NULL && chdir(place) == 0 ? 0 : -1;
+    (void)snprintf(place, sizeof(place), "/tmp/choke-source-XXXXXX");
+    return mkdtemp(place) && chdir(place) == 0 ? 0 : -1;
 }
 
 static const char *const names[] = {"a.jsonl",
@@ -42,7 +42,7 @@ static const char *const names[] = {"a.jsonl",
 static int clear_place(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         (void)unlink(names[i]);
     return 0;
 }
@@ -77,14 +77,14 @@ static const char *lines_of(struct ck_audit_source *source)
     static char text[4096];
     struct ck_line line;
     struct choke_error error = {0};
-    int result;
+    int r;
     text[0] = '\0';
-    while ((result = ck_audit_source_next(source, &line, &error)) == 1) {
+    while ((r = ck_audit_source_next(source, &line, &error)) == 1) {
         size_t used = strlen(text);
-        (void)snprintf(text + used, sizeof text - used, "%.*s%s|", (int)line.length, line.text,
+        (void)snprintf(text + used, sizeof(text) - used, "%.*s%s|", (int)line.length, line.text,
                        line.has_newline ? "" : "~");
     }
-    assert_int_equal(result, 0);
+    assert_int_equal(r, 0);
     return text;
 }
 
@@ -111,7 +111,7 @@ static void lines_have_numbers_in_each_file(void **state)
                     {"a.jsonl", "three", 3, false},
                     {"b.jsonl", "", 1, true},
                     {"b.jsonl", "four", 2, true}};
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+    for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
         assert_int_equal(ck_audit_source_next(&source, &line, NULL), 1);
         assert_int_equal(line.length, strlen(expected[i].text));
         assert_memory_equal(line.text, expected[i].text, line.length);
@@ -167,7 +167,7 @@ static void a_line_that_is_too_long_ends_its_file(void **state)
     (void)state;
     char *bytes = calloc(1, 6 * CK_AUDIT_TORN_MAX);
     assert_non_null(bytes);
-    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
         struct ck_audit_source source;
         struct ck_line line;
         append("a.jsonl", "one\n");
@@ -214,7 +214,7 @@ static void rotated_files_come_first_by_their_number(void **state)
     assert_string_equal(lines_of(&source), "zero|five|ten|many|now|");
     ck_audit_source_done(&source);
     char path[PATH_MAX]; /* also where the path has a directory */
-    (void)snprintf(path, sizeof path, "%s/a.jsonl", place);
+    (void)snprintf(path, sizeof(path), "%s/a.jsonl", place);
     start(&source, PATHS(path), true);
     assert_string_equal(lines_of(&source), "zero|five|ten|many|now|");
     ck_audit_source_done(&source);
@@ -308,15 +308,15 @@ static void what_cannot_be_read_is_reported(void **state)
     (void)state;
     static const struct {
         const char *path;
-        int result;
+        int expected;
     } cases[] = {{"absent.jsonl", -ENOENT}, {".", -EISDIR}, {"/dev/null/x", -ENOTDIR}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         for (int rotated = 0; rotated < 2; rotated++) {
             struct ck_audit_source source;
             struct ck_line line;
             struct choke_error error = {0};
             start(&source, PATHS(cases[i].path), rotated);
-            assert_int_equal(ck_audit_source_next(&source, &line, &error), cases[i].result);
+            assert_int_equal(ck_audit_source_next(&source, &line, &error), cases[i].expected);
             assert_non_null(strstr(error.message, cases[i].path));
             ck_audit_source_done(&source);
         }

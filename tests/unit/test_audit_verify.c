@@ -36,14 +36,14 @@ static struct made_log without(const struct made_log *made, size_t index)
 {
     struct made_log changed = *made;
     changed.count--;
-    memmove(&changed.lines[index], &changed.lines[index + 1], (changed.count - index) * sizeof *changed.lines);
+    memmove(&changed.lines[index], &changed.lines[index + 1], (changed.count - index) * sizeof(*changed.lines));
     return changed;
 }
 
 static struct made_log with(const struct made_log *made, size_t index, char *line)
 {
     struct made_log changed = *made;
-    memmove(&changed.lines[index + 1], &changed.lines[index], (changed.count - index) * sizeof *changed.lines);
+    memmove(&changed.lines[index + 1], &changed.lines[index], (changed.count - index) * sizeof(*changed.lines));
     changed.lines[index] = line;
     changed.count++;
     return changed;
@@ -97,8 +97,8 @@ static void feed_text(struct ck_verify *verify, const char *text, size_t length,
     const char *end = text + length;
     while (text < end && !ck_verify_is_over(verify)) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
-        const char *stop = newline != NULL ? newline : end;
-        feed(verify, text, (size_t)(stop - text), number++, newline != NULL);
+        const char *stop = newline ? newline : end;
+        feed(verify, text, (size_t)(stop - text), number++, !!newline);
         text = stop + 1;
     }
 }
@@ -197,7 +197,7 @@ static void every_run_of_deleted_lines_is_found(void **state)
     for (size_t first = 0; first < RECORDS - 1; first += 7)
         for (size_t end = first + 1; end < RECORDS; end++) {
             struct made_log changed = whole;
-            memmove(&changed.lines[first], &changed.lines[end], (RECORDS - end) * sizeof *changed.lines);
+            memmove(&changed.lines[first], &changed.lines[end], (RECORDS - end) * sizeof(*changed.lines));
             changed.count -= end - first;
             expect(&changed, NULL, CHOKE_DAMAGE_DROPPED, first + 1);
         }
@@ -257,7 +257,7 @@ static void every_line_that_was_hashed_anew_is_found_in_the_next(void **state)
         struct made_log changed = whole;
         char prev[CK_AUDIT_HASH_HEX + 1] = CK_AUDIT_FIRST_PREV;
         if (i > 0)
-            memcpy(prev, made_hash(whole.lines[i - 1]), sizeof prev);
+            memcpy(prev, made_hash(whole.lines[i - 1]), sizeof(prev));
         changed.lines[i] = forged(i, prev);
         if (i + 1 < RECORDS)
             expect(&changed, NULL, CHOKE_DAMAGE_REBUILT, i + 2);
@@ -322,7 +322,7 @@ static void a_hash_over_what_is_not_json_proves_nothing(void **state)
 {
     static const char *const bodies[] = {",\"a\":\"\x1b[2J\"", ",\"a\":", ",}", ",\"a\":\"\xff\"", ",\"a\":1.5", " "};
     (void)state;
-    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++) {
         struct made_log changed = whole;
         changed.lines[RECORDS - 1] =
             made_record(MADE_LOG, RECORDS - 1, made_hash(whole.lines[RECORDS - 2]), "intent", bodies[i]);
@@ -362,7 +362,7 @@ static void a_head_before_the_first_record_asks_for_the_files_before(void **stat
     struct ck_head head;
     struct ck_head_list heads = one_head(&head, &whole, 3);
     struct made_log later = {.log = MADE_LOG, .seq = 50};
-    memcpy(later.prev, made_hash(whole.lines[49]), sizeof later.prev);
+    memcpy(later.prev, made_hash(whole.lines[49]), sizeof(later.prev));
     made_add(&later, "begin", ",\"continues\":\"log-000000000000.jsonl\"");
     made_add(&later, "intent", "");
     expect(&later, NULL, CHOKE_DAMAGE_NONE, 0);
@@ -383,7 +383,7 @@ static void add_repair(struct made_log *made, const char *torn)
 {
     char hash[CK_AUDIT_HASH_HEX + 1], body[256];
     ck_line_hash(torn, strlen(torn), hash);
-    (void)snprintf(body, sizeof body, ",\"torn_bytes\":%zu,\"torn_hash\":\"%s\",\"reason\":\"cut off\"", strlen(torn),
+    (void)snprintf(body, sizeof(body), ",\"torn_bytes\":%zu,\"torn_hash\":\"%s\",\"reason\":\"cut off\"", strlen(torn),
                    hash);
     made_add(made, "repair", body);
 }
@@ -446,7 +446,7 @@ static void a_repair_that_is_wrong_about_the_length_vouches_for_nothing(void **s
     made_usual(&made, MADE_LOG, 3);
     made_add_raw(&made, "{\"v\":1");
     ck_line_hash("{\"v\":1\n", 7, hash);
-    (void)snprintf(body, sizeof body, ",\"torn_bytes\":6,\"torn_hash\":\"%s\",\"reason\":\"cut off\"", hash);
+    (void)snprintf(body, sizeof(body), ",\"torn_bytes\":6,\"torn_hash\":\"%s\",\"reason\":\"cut off\"", hash);
     made_add(&made, "repair", body);
     expect(&made, NULL, CHOKE_DAMAGE_MALFORMED, 4);
     made_free(&made);

@@ -29,14 +29,14 @@ static int setup(void **state)
 static int open_cwd(const struct sandbox *sandbox, const char *root, const char *cwd, struct choke_error *error)
 {
     int root_fd = -1, cwd_fd = -1;
-    int result = ck_beneath_root(in(sandbox, root), &root_fd, error);
-    if (result < 0)
-        return result;
-    result = ck_beneath_directory(root_fd, cwd, &cwd_fd, error);
+    int r = ck_beneath_root(in(sandbox, root), &root_fd, error);
+    if (r < 0)
+        return r;
+    r = ck_beneath_directory(root_fd, cwd, &cwd_fd, error);
     close(root_fd);
-    if (result == 0)
+    if (r == 0)
         close(cwd_fd);
-    return result;
+    return r;
 }
 
 static void must_open(const struct sandbox *sandbox, const char *root, const char *cwd)

@@ -51,10 +51,10 @@ static int stays(const struct sandbox *sandbox, const char *cwd, const char *pat
     int root_fd = -1, cwd_fd = -1;
     assert_int_equal(ck_beneath_root(in(sandbox, "root"), &root_fd, NULL), 0);
     assert_int_equal(ck_beneath_directory(root_fd, cwd, &cwd_fd, NULL), 0);
-    int result = ck_beneath_stays(root_fd, cwd_fd, path, strlen(path), must_exist);
+    int r = ck_beneath_stays(root_fd, cwd_fd, path, strlen(path), must_exist);
     close(root_fd);
     close(cwd_fd);
-    return result;
+    return r;
 }
 
 /* "@" at the start of a path stands for the sandbox. */
@@ -169,12 +169,12 @@ static void a_long_way_round_is_refused(void **state)
     char path[PATH_MAX + 64] = "";
     size_t at = 0;
     while (at < PATH_MAX - 32)
-        at += (size_t)snprintf(path + at, sizeof path - at, "inner/../");
-    (void)snprintf(path + at, sizeof path - at, "b");
+        at += (size_t)snprintf(path + at, sizeof(path) - at, "inner/../");
+    (void)snprintf(path + at, sizeof(path) - at, "b");
     assert_true(strlen(path) < PATH_MAX);
     assert_int_equal(stays(*state, ".", path, false), -EXDEV);
     assert_int_equal(stays(*state, "inner/deep", path, false), 0); /* there it is no link, and stays inside */
-    memset(path, 'x', sizeof path - 1);
+    memset(path, 'x', sizeof(path) - 1);
     assert_int_equal(stays(*state, ".", path, false), -EXDEV);
     assert_int_equal(stays(*state, ".", path, true), -ENAMETOOLONG);
 }

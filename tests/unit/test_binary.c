@@ -37,21 +37,21 @@ static int find(const struct sandbox *sandbox, const char *name, const char *con
 {
     const char *paths[MAX_PATHS];
     uint32_t count = 0;
-    for (; directories[count] != NULL; count++)
+    for (; directories[count]; count++)
         paths[count] = in(sandbox, directories[count]);
     struct ck_binary_search search;
     assert_int_equal(ck_binary_search_init(&search, paths, count), 0);
     const struct ck_binary_wanted wanted = {.name = name};
-    int result = ck_binary_find(&search, &wanted, identity(in(sandbox, "repo")), binary, NULL, error);
+    int r = ck_binary_find(&search, &wanted, identity(in(sandbox, "repo")), binary, NULL, error);
     /* A second search uses the cached directories and must agree. */
     struct ck_binary again;
     struct choke_error again_error = {0};
     int second = ck_binary_find(&search, &wanted, identity(in(sandbox, "repo")), &again, NULL, &again_error);
-    assert_int_equal(second, result);
+    assert_int_equal(second, r);
     if (second == 0)
         close(again.fd);
     ck_binary_search_done(&search);
-    return result;
+    return r;
 }
 
 #define DIRECTORIES(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -195,10 +195,10 @@ static int find_at(const struct sandbox *sandbox, const struct ck_binary_wanted 
 {
     struct ck_binary_search search;
     assert_int_equal(ck_binary_search_init(&search, NULL, 0), 0);
-    int result = ck_binary_find(&search, wanted, identity(in(sandbox, "repo")), binary, rule, error);
-    assert_int_equal(result == 0, binary->fd >= 0);
+    int r = ck_binary_find(&search, wanted, identity(in(sandbox, "repo")), binary, rule, error);
+    assert_int_equal(r == 0, binary->fd >= 0);
     ck_binary_search_done(&search);
-    return result;
+    return r;
 }
 
 static void must_refuse_at(const struct sandbox *sandbox, const struct ck_binary_wanted *wanted,
@@ -281,9 +281,9 @@ static void a_pinned_file_that_cannot_be_read_is_refused(void **state)
         enum ck_binary_rule rule = CK_BINARY_RULE_PATH;
         if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
             _exit(1);
-        int result = find_at(sandbox, &wanted, &binary, &rule, &error);
-        bool right = result == -EACCES && rule == CK_BINARY_RULE_SHA256 && error.outcome == CHOKE_DISALLOWED &&
-                     strstr(error.message, "not read") != NULL;
+        int r = find_at(sandbox, &wanted, &binary, &rule, &error);
+        bool right = r == -EACCES && rule == CK_BINARY_RULE_SHA256 && error.outcome == CHOKE_DISALLOWED &&
+                     strstr(error.message, "not read");
         _exit(right ? 0 : 2);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);

@@ -50,7 +50,7 @@ static int setup(void **state)
     fill(&fixture.program);
     fixture.packed = ck_native_program_pack(&fixture.program, &settings);
     *state = &fixture;
-    return fixture.packed == NULL ? -1 : 0;
+    return !fixture.packed ? -1 : 0;
 }
 
 static int teardown(void **state)
@@ -65,7 +65,7 @@ static void assert_argv(const char *const *got, const char *const *wanted)
 {
     assert_non_null(got);
     size_t i = 0;
-    for (; wanted[i] != NULL; i++) {
+    for (; wanted[i]; i++) {
         assert_non_null(got[i]);
         assert_string_equal(got[i], wanted[i]);
     }
@@ -144,7 +144,7 @@ static void a_pinned_script_is_run_from_its_copy(void **state)
                                            .argv = argv};
     const char **bwrap_argv = ck_bwrap_argv(&wanted, &fixture->arena);
     size_t count = 0;
-    while (bwrap_argv[count] != NULL)
+    while (bwrap_argv[count])
         count++;
     assert_string_equal(bwrap_argv[count - 3], "ro:copy");
 }
@@ -210,7 +210,7 @@ static void a_complaint_is_an_answer_or_nothing(void **state)
         {"", 0},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_int_equal(ck_bwrap_cause(cases[i].complaint), cases[i].errnum);
 }
 

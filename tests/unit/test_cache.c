@@ -88,7 +88,7 @@ static void the_policies_used_last_are_kept(void **state)
     (void)state;
     for (int i = 0; i < 12; i++) {
         struct ck_cache next;
-        (void)snprintf(digests[i], sizeof digests[i], "%064x", i);
+        (void)snprintf(digests[i], sizeof(digests[i]), "%064x", i);
         round_trip(&cache, &(struct ck_cache_policy){.sha256 = digests[i]}, &next);
         ck_cache_done(&cache);
         cache = next;
@@ -136,7 +136,7 @@ static const char *const bad[] = {
 static void an_invalid_cache_is_empty(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct ck_cache cache;
         if (ck_cache_parse(bad[i], strlen(bad[i]), &cache) != -EINVAL)
             fail_msg("case %zu was taken", i);

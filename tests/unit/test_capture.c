@@ -60,7 +60,7 @@ static void check_fed(size_t cap, size_t length, size_t step, void (*feed_by)(st
     assert_int_equal(result.total_bytes, length);
     assert_int_equal(result.truncated, length > cap);
     assert_int_equal(result.length, length > cap ? cap : length);
-    size_t skip = result.truncated ? sizeof MARKER - 1 : 0;
+    size_t skip = result.truncated ? sizeof(MARKER) - 1 : 0;
     if (result.truncated)
         assert_memory_equal(result.data, MARKER, skip);
     for (size_t i = skip; i < result.length; i++)
@@ -79,11 +79,11 @@ static void every_length_around_the_cap_is_exact(void **state)
 {
     (void)state;
     static const size_t caps[] = {18, 19, 64, 4095, 4096, 4097, 16384, 50000, 65536, 65537, 69632, 100001};
-    for (size_t c = 0; c < sizeof caps / sizeof caps[0]; c++) {
+    for (size_t c = 0; c < sizeof(caps) / sizeof(caps[0]); c++) {
         size_t cap = caps[c];
         const size_t lengths[] = {0,        1,           cap - 1, cap,         cap + 1,
                                   cap + 17, 2 * cap - 1, 2 * cap, 2 * cap + 1, 7 * cap + 3};
-        for (size_t l = 0; l < sizeof lengths / sizeof lengths[0]; l++) {
+        for (size_t l = 0; l < sizeof(lengths) / sizeof(lengths[0]); l++) {
             check(cap, lengths[l], 1000);
             check(cap, lengths[l], cap > 1000 ? 777 : 5);
         }
@@ -103,8 +103,8 @@ static void every_turn_of_a_large_ring_is_put_in_order(void **state)
     (void)state;
     static const size_t caps[] = {81920, 81921, 86015};
     static const size_t offsets[] = {0, 1, 17, 18, 4095, 4096, 4097, 8191, 40000, 77823, 77824, 81919};
-    for (size_t c = 0; c < sizeof caps / sizeof caps[0]; c++)
-        for (size_t o = 0; o < sizeof offsets / sizeof offsets[0]; o++)
+    for (size_t c = 0; c < sizeof(caps) / sizeof(caps[0]); c++)
+        for (size_t o = 0; o < sizeof(offsets) / sizeof(offsets[0]); o++)
             check(caps[c], 3 * caps[c] + offsets[o], 30000);
 }
 

@@ -93,11 +93,11 @@ static void assert_change(const struct bench *bench, const char *path, const cha
                           const char *runs_later)
 {
     const struct choke_file_change *change = find(bench, path);
-    if (change == NULL)
+    if (!change)
         fail_msg("'%s' is not listed", path);
     assert_string_equal(change->kind, kind);
     assert_string_equal(change->type, type);
-    if (runs_later == NULL)
+    if (!runs_later)
         assert_null(change->runs_later);
     else
         assert_string_equal(change->runs_later, runs_later);
@@ -211,7 +211,7 @@ static void links_are_listed_and_never_followed(void **state)
     assert_change(bench, "deep/secret", "added", "file", NULL);
     assert_null(find(bench, "dir/secret"));
     char target[64] = {0};
-    assert_true(readlink(in(bench->sandbox, "k/file"), target, sizeof target - 1) > 0);
+    assert_true(readlink(in(bench->sandbox, "k/file"), target, sizeof(target) - 1) > 0);
     assert_string_equal(target, "/etc/passwd");
 }
 
@@ -270,7 +270,7 @@ static void make_many(const struct bench *bench, int count, const char *text)
 {
     char name[32];
     for (int i = 0; i < count; i++) {
-        (void)snprintf(name, sizeof name, "u/f%d", i);
+        (void)snprintf(name, sizeof(name), "u/f%d", i);
         make_file(bench->sandbox, name, 0644, text);
     }
 }
@@ -304,8 +304,8 @@ static void file_is_kept_whole_or_not_at_all(void **state)
     struct bench *bench = *state;
     CK_FD fd = open(in(bench->sandbox, "u/large"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     static char bytes[5 << 20];
-    memset(bytes, 'x', sizeof bytes);
-    assert_int_equal(ck_fd_write_all(fd, bytes, sizeof bytes), 0);
+    memset(bytes, 'x', sizeof(bytes));
+    assert_int_equal(ck_fd_write_all(fd, bytes, sizeof(bytes)), 0);
     (void)list_within(bench, 2);
     assert_int_equal(bench->changes.keep_error, ETIMEDOUT);
     assert_change(bench, "large", "added", "file", NULL);
@@ -370,14 +370,14 @@ static void link_counts_as_what_it_would_become(void **state)
     make_file(bench->sandbox, "l/tool", 0755, "");
     make_file(bench->sandbox, "l/plain", 0644, "");
     make_file(bench->sandbox, "u/script", 0644, "#!/bin/sh");
-    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
+    for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
         make_link(bench->sandbox, links[i].path, links[i].target);
     list(bench);
-    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+    for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
         const struct choke_file_change *change = find(bench, links[i].path + 2);
-        if (change == NULL || (links[i].why == NULL) != (change->runs_later == NULL) ||
-            (links[i].why != NULL && strcmp(links[i].why, change->runs_later) != 0))
-            fail_msg("'%s': %s", links[i].path, change == NULL ? "not listed" : change->runs_later);
+        if (!change || (!links[i].why) != (!change->runs_later) ||
+            (links[i].why && strcmp(links[i].why, change->runs_later) != 0))
+            fail_msg("'%s': %s", links[i].path, !change ? "not listed" : change->runs_later);
     }
 }
 
@@ -399,7 +399,7 @@ static void kept_copy_is_what_was_changed(void **state)
     assert_int_equal(stat(in(bench->sandbox, "k/d/new"), &status), 0);
     assert_int_equal(status.st_mode & 07777, 0755);
     CK_FD fd = open(in(bench->sandbox, "k/d/new"), O_RDONLY | O_CLOEXEC);
-    assert_int_equal(ck_fd_read_all(fd, text, sizeof text), 3);
+    assert_int_equal(ck_fd_read_all(fd, text, sizeof(text)), 3);
     assert_string_equal(text, "new");
 }
 

@@ -25,7 +25,7 @@ static char place[] = "/dev/shm/choke-clear-XXXXXX";
 static int setup(void **state)
 {
     (void)state;
-    return mkdtemp(place) != NULL ? 0 : -1;
+    return mkdtemp(place) ? 0 : -1;
 }
 
 static int teardown(void **state)

@@ -103,8 +103,8 @@ static void assert_same_made(const struct ck_tool *built_in, const struct ck_too
 {
     assert_int_equal(built_in->line, parsed->line);
     assert_int_equal(built_in->has_execs, parsed->has_execs);
-    assert_int_equal(built_in->args != NULL, parsed->args != NULL);
-    if (parsed->args == NULL)
+    assert_int_equal(!!built_in->args, !!parsed->args);
+    if (!parsed->args)
         return;
     assert_int_equal(built_in->args->line, parsed->args->line);
     assert_int_equal(built_in->args->only_exact, parsed->args->only_exact);
@@ -176,10 +176,10 @@ static void default_policy_says_how_to_install_and_ask_for_a_version(void **stat
 static bool record_exists(const char *directory, const char *adr)
 {
     DIR *stream = opendir(directory);
-    if (stream == NULL)
+    if (!stream)
         return false;
     bool found = false;
-    for (const struct dirent *entry; !found && (entry = readdir(stream)) != NULL;) {
+    for (const struct dirent *entry; !found && (entry = readdir(stream));) {
         size_t length = strlen(entry->d_name);
         found = length > strlen("0000-.md") && strncmp(entry->d_name, adr, 4) == 0 && entry->d_name[4] == '-' &&
                 strcmp(entry->d_name + length - 3, ".md") == 0;
@@ -193,7 +193,7 @@ static void default_policy_cites_records_that_exist(void **state)
     (void)state;
     struct ck_policy *policy = default_policy();
     char directory[4096];
-    (void)snprintf(directory, sizeof directory, "%s/policy/%s", CHOKE_SOURCE_DIR, policy->adr_dir);
+    (void)snprintf(directory, sizeof(directory), "%s/policy/%s", CHOKE_SOURCE_DIR, policy->adr_dir);
     assert_false(record_exists(directory, "9999"));
     for (uint32_t i = 0; i < policy->tools_count; i++)
         if (!record_exists(directory, policy->tools[i].adr))

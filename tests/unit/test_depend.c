@@ -34,23 +34,23 @@ static const struct {
 static void first_lines_are_read_as_the_kernel_reads_them(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         char line[64] = {0};
         const char *interpreter = NULL, *argument = NULL;
-        (void)snprintf(line, sizeof line, "%s", lines[i].line);
+        (void)snprintf(line, sizeof(line), "%s", lines[i].line);
         bool script = ck_depend_shebang_split(line, &interpreter, &argument);
-        assert_int_equal(script, lines[i].interpreter != NULL);
+        assert_int_equal(script, !!lines[i].interpreter);
         if (!script)
             continue;
         assert_string_equal(interpreter, lines[i].interpreter);
         assert_string_equal(argument, lines[i].argument);
-        if (lines[i].program != NULL && strcmp(lines[i].program, "-") == 0)
+        if (lines[i].program && strcmp(lines[i].program, "-") == 0)
             continue;
         char env_line[64];
-        (void)snprintf(env_line, sizeof env_line, "%s", argument);
+        (void)snprintf(env_line, sizeof(env_line), "%s", argument);
         const char *program = ck_depend_shebang_env_program(env_line);
-        assert_int_equal(program != NULL, lines[i].program != NULL);
-        if (program != NULL)
+        assert_int_equal(!!program, !!lines[i].program);
+        if (program)
             assert_string_equal(program, lines[i].program);
     }
 }
@@ -73,7 +73,7 @@ static int setup(void **state)
     if (sandbox_new(state) < 0)
         return -1;
     make_directory(*state, "bin", 0755);
-    (void)snprintf(bin, sizeof bin, "%s", in(*state, "bin"));
+    (void)snprintf(bin, sizeof(bin), "%s", in(*state, "bin"));
     search[0] = bin;
     depend = (struct ck_depend){.search = search, .search_count = 1};
     return 0;
@@ -116,9 +116,9 @@ static void an_absent_interpreter_is_listed_without_a_path(void **state)
 static void scripts_that_interpret_each_other_come_to_an_end(void **state)
 {
     char line[PATH_MAX];
-    (void)snprintf(line, sizeof line, "#!%s\n", in(*state, "a"));
+    (void)snprintf(line, sizeof(line), "#!%s\n", in(*state, "a"));
     make_file(*state, "b", 0755, line);
-    (void)snprintf(line, sizeof line, "#!%s\n", in(*state, "b"));
+    (void)snprintf(line, sizeof(line), "#!%s\n", in(*state, "b"));
     make_file(*state, "a", 0755, line);
     int fd = open_in(*state, "a");
     assert_int_equal(ck_depend_all(&depend, fd), -ELOOP);
@@ -192,7 +192,7 @@ static struct cache_file make_cache(void)
 {
     struct cache_file cache = {.count = 3, .strings_bytes = 64};
     uint32_t at = offsetof(struct cache_file, strings);
-    memcpy(cache.magic, "glibc-ld.so.cache1.1", sizeof cache.magic);
+    memcpy(cache.magic, "glibc-ld.so.cache1.1", sizeof(cache.magic));
     memcpy(cache.strings, "liba\0/v3/liba\0/lib/liba\0libb\0/lib/libb", 39);
     cache.entries[0] = (struct cache_entry){.name_at = at, .path_at = at + 5, .hwcaps = 1};
     cache.entries[1] = (struct cache_entry){.name_at = at, .path_at = at + 14};
@@ -205,29 +205,29 @@ static void every_path_of_a_name_is_given(void **state)
     const struct cache_file cache = make_cache();
     size_t at = 0;
     (void)state;
-    assert_string_equal(ck_loader_cached((const char *)&cache, sizeof cache, "liba", &at), "/v3/liba");
-    assert_string_equal(ck_loader_cached((const char *)&cache, sizeof cache, "liba", &at), "/lib/liba");
-    assert_null(ck_loader_cached((const char *)&cache, sizeof cache, "liba", &at));
+    assert_string_equal(ck_loader_cached((const char *)&cache, sizeof(cache), "liba", &at), "/v3/liba");
+    assert_string_equal(ck_loader_cached((const char *)&cache, sizeof(cache), "liba", &at), "/lib/liba");
+    assert_null(ck_loader_cached((const char *)&cache, sizeof(cache), "liba", &at));
     at = 0;
-    assert_string_equal(ck_loader_cached((const char *)&cache, sizeof cache, "libb", &at), "/lib/libb");
+    assert_string_equal(ck_loader_cached((const char *)&cache, sizeof(cache), "libb", &at), "/lib/libb");
     at = 0;
-    assert_null(ck_loader_cached((const char *)&cache, sizeof cache, "lib", &at));
+    assert_null(ck_loader_cached((const char *)&cache, sizeof(cache), "lib", &at));
 }
 
 static void an_older_table_before_it_is_skipped(void **state)
 {
     const struct cache_file cache = make_cache();
-    char both[32 + sizeof cache] = "ld.so-1.7.0";
+    char both[32 + sizeof(cache)] = "ld.so-1.7.0";
     uint32_t count = 1; /* 16 + 12 bytes, and 4 to the next multiple of 8 */
     size_t at = 0;
     (void)state;
-    memcpy(both + 12, &count, sizeof count);
-    memcpy(both + 32, &cache, sizeof cache);
-    assert_string_equal(ck_loader_cached(both, sizeof both, "libb", &at), "/lib/libb");
+    memcpy(both + 12, &count, sizeof(count));
+    memcpy(both + 32, &cache, sizeof(cache));
+    assert_string_equal(ck_loader_cached(both, sizeof(both), "libb", &at), "/lib/libb");
     count = UINT32_MAX;
-    memcpy(both + 12, &count, sizeof count);
+    memcpy(both + 12, &count, sizeof(count));
     at = 0;
-    assert_null(ck_loader_cached(both, sizeof both, "libb", &at));
+    assert_null(ck_loader_cached(both, sizeof(both), "libb", &at));
 }
 
 /* Each prefix is alone in memory, so that a sanitizer sees a read beyond its end. */
@@ -235,7 +235,7 @@ static void a_cut_or_wrong_cache_is_not_used(void **state)
 {
     struct cache_file cache = make_cache();
     (void)state;
-    for (size_t length = 0; length < sizeof cache; length++) {
+    for (size_t length = 0; length < sizeof(cache); length++) {
         char *copy = malloc(length + 1);
         size_t at = 0;
         assert_non_null(copy);
@@ -246,9 +246,9 @@ static void a_cut_or_wrong_cache_is_not_used(void **state)
     }
     cache.count = UINT32_MAX;
     cache.entries[1].name_at = UINT32_MAX;
-    cache.entries[2].path_at = (uint32_t)sizeof cache;
+    cache.entries[2].path_at = (uint32_t)sizeof(cache);
     size_t at = 1;
-    assert_null(ck_loader_cached((const char *)&cache, sizeof cache, "libb", &at));
+    assert_null(ck_loader_cached((const char *)&cache, sizeof(cache), "libb", &at));
 }
 
 int main(void)

@@ -59,7 +59,7 @@ static void networks_with_all_of_ipv4_inside_are_refused(void **state)
     const char *why = NULL;
     (void)state;
     for (size_t i = 0; i < COUNT(refused); i++)
-        if (ck_destination_parse(refused[i], &rule, &why) == 0 || strstr(why, "IPv4") == NULL)
+        if (ck_destination_parse(refused[i], &rule, &why) == 0 || !strstr(why, "IPv4"))
             fail_msg("'%s'", refused[i]);
     for (size_t i = 0; i < COUNT(taken); i++)
         if (ck_destination_parse(taken[i], &rule, &why) != 0)
@@ -130,7 +130,7 @@ static void an_invalid_rule_is_refused_with_a_message(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct ck_destination rule = {.port = 7};
         const char *why = "";
-        if (ck_destination_parse(rows[i].given, &rule, &why) != -EINVAL || strstr(why, rows[i].expected_text) == NULL)
+        if (ck_destination_parse(rows[i].given, &rule, &why) != -EINVAL || !strstr(why, rows[i].expected_text))
             fail_msg("'%s': '%s'", rows[i].given, why);
         assert_int_equal(rule.port, 7); /* written on success only */
     }
@@ -142,8 +142,8 @@ static void a_longer_text_than_any_rule_is_refused(void **state)
     char text[4096];
     struct ck_destination rule;
     const char *why = NULL;
-    memset(text, 'a', sizeof text - 1);
-    text[sizeof text - 1] = '\0';
+    memset(text, 'a', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
     assert_int_equal(ck_destination_parse(text, &rule, &why), -EINVAL);
 }
 

@@ -88,7 +88,7 @@ static const char base[] = "version: 1\n"
 static char *replaced(const char *text, const char *from, const char *to)
 {
     const char *at = strstr(text, from);
-    if (at == NULL || strstr(at + 1, from) != NULL)
+    if (!at || strstr(at + 1, from))
         fail_msg("the base must hold '%s' once", from);
     size_t size = strlen(text) + strlen(to) + 1;
     char *result = malloc(size);
@@ -257,9 +257,9 @@ static void walk(const cyaml_schema_value_t *schema, const char *path, visit_fn 
         visit(data, path);
         return;
     }
-    for (const cyaml_schema_field_t *field = schema->mapping.fields; field->key != NULL; field++) {
+    for (const cyaml_schema_field_t *field = schema->mapping.fields; field->key; field++) {
         char inner[256];
-        (void)snprintf(inner, sizeof inner, "%s%s%s", path, path[0] != '\0' ? "." : "", field->key);
+        (void)snprintf(inner, sizeof(inner), "%s%s%s", path, path[0] != '\0' ? "." : "", field->key);
         walk(&field->value, inner, visit, data);
     }
 }
@@ -301,11 +301,11 @@ static void require_member(void *data, const char *path)
     const json_t *at = data;
     for (const char *rest = path; *rest != '\0';) {
         size_t length = strcspn(rest, ".");
-        (void)snprintf(key, sizeof key, "%.*s", (int)length, rest);
+        (void)snprintf(key, sizeof(key), "%.*s", (int)length, rest);
         if (json_is_array(at))
             at = json_array_get(at, 0);
         at = json_object_get(at, key);
-        if (at == NULL)
+        if (!at)
             fail_msg("'%s' of '%s' is not in the JSON of a policy: describe.c must tell it", key, path);
         rest += length + (rest[length] == '.');
     }

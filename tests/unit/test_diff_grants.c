@@ -135,7 +135,7 @@ static unsigned pick(size_t count)
 static size_t values_count(const struct key *key)
 {
     size_t count = VALUES_MAX;
-    while (count > 1 && key->values[count - 1] == NULL)
+    while (count > 1 && !key->values[count - 1])
         count--;
     return count;
 }
@@ -248,9 +248,9 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *text, const c
 {
     va_list list;
     va_start(list, format);
-    int length = vsnprintf(text->bytes + text->length, sizeof text->bytes - text->length, format, list);
+    int length = vsnprintf(text->bytes + text->length, sizeof(text->bytes) - text->length, format, list);
     va_end(list);
-    assert_true(length >= 0 && text->length + (size_t)length < sizeof text->bytes);
+    assert_true(length >= 0 && text->length + (size_t)length < sizeof(text->bytes));
     text->length += (size_t)length;
 }
 
@@ -261,9 +261,9 @@ static size_t put_level(struct text *text, enum level level, const unsigned char
     size_t count = 0;
     for (size_t k = 0; k < COUNT(keys); k++) {
         const char *dot = strrchr(keys[k].path, '.');
-        if (keys[k].level != level || keys[k].values[value[k]] == NULL)
+        if (keys[k].level != level || !keys[k].values[value[k]])
             continue;
-        put(text, "%s%s: %s%s", before, dot != NULL ? dot + 1 : keys[k].path, keys[k].values[value[k]], after);
+        put(text, "%s%s: %s%s", before, dot ? dot + 1 : keys[k].path, keys[k].values[value[k]], after);
         count++;
     }
     return count;
@@ -354,7 +354,7 @@ static void draw_request(struct ask *ask)
         ask->argv[i] = words[pick(pick(3) == 0 ? COUNT(words) : 11)];
     const char *const *line = lines[pick(COUNT(lines))];
     bool known = argc == 0 || pick(2) == 0;
-    for (size_t i = 0; known && i < 3 && line[i] != NULL; i++)
+    for (size_t i = 0; known && i < 3 && line[i]; i++)
         ask->argv[i + 1] = line[i];
     if (pick(6) == 0)
         ask->env[0] = env[pick(COUNT(env))];
@@ -374,9 +374,9 @@ static void show_request(const struct ask *ask)
 {
     print_message("#   request: jail %d%s%s%s, timeout %lld, env %s, egress %s:", (int)ask->request.jail,
                   ask->request.require_jail ? " required" : "", ask->request.sandbox ? " sandbox" : "",
-                  ask->request.keep_path != NULL ? " keep" : "", (long long)ask->request.timeout_ms,
-                  ask->env[0] != NULL ? ask->env[0] : "-", ask->egress[0] != NULL ? ask->egress[0] : "-");
-    for (size_t i = 0; ask->argv[i] != NULL; i++)
+                  ask->request.keep_path ? " keep" : "", (long long)ask->request.timeout_ms,
+                  ask->env[0] ? ask->env[0] : "-", ask->egress[0] ? ask->egress[0] : "-");
+    for (size_t i = 0; ask->argv[i]; i++)
         print_message(" '%s'", ask->argv[i]);
     print_message("\n");
 }
@@ -423,9 +423,8 @@ static void show_changes(const struct ck_policy *before, const struct ck_policy 
     assert_int_equal(ck_policy_diff(before, after, &arena, &changes, &count), 0);
     for (size_t i = 0; i < count; i++)
         print_message("#   %s %s %s: %s -> %s\n", choke_change_kind_name(changes[i].kind),
-                      changes[i].tool != NULL ? changes[i].tool : "", changes[i].field,
-                      changes[i].before != NULL ? changes[i].before : "-",
-                      changes[i].after != NULL ? changes[i].after : "-");
+                      changes[i].tool ? changes[i].tool : "", changes[i].field,
+                      changes[i].before ? changes[i].before : "-", changes[i].after ? changes[i].after : "-");
     ck_arena_done(&arena);
 }
 
@@ -437,7 +436,7 @@ static void check_requests(struct tally *tally, struct ck_policy *before, struct
         struct ask ask;
         draw_request(&ask);
         const char *excess = world_excess(&world, &ask.request);
-        found = excess != NULL;
+        found = !!excess;
         if (!found || tally->faults++ >= FAULTS_SHOWN)
             continue;
         print_message("# nothing widens, and yet: %s\n", excess);
@@ -475,13 +474,13 @@ static void what_does_not_widen_grants_no_more(void **state)
         draw_policy(&first);
         put_policy(&texts[0], &first);
         struct ck_policy *before = parse(&texts[0]);
-        for (size_t i = 0; before != NULL && i < 16; i++) {
+        for (size_t i = 0; before && i < 16; i++) {
             second = first;
             for (unsigned changes = 1 + pick(6) / 4 + pick(6) / 5; changes > 0; changes--)
                 (void)mutate(&second);
             put_policy(&texts[1], &second);
             struct ck_policy *after = parse(&texts[1]);
-            if (after != NULL) {
+            if (after) {
                 check_pair(&tally, before, after);
                 check_pair(&tally, after, before);
             }
@@ -517,7 +516,7 @@ static bool finds_excess(const struct combination *combination, size_t requests)
         struct world world = {.before = before, .after = after, .seed = i};
         struct ask ask;
         draw_request(&ask);
-        found = world_excess(&world, &ask.request) != NULL;
+        found = !!world_excess(&world, &ask.request);
         world_swap_platforms(before);
         world_swap_platforms(after);
     }
@@ -561,9 +560,9 @@ static bool is_drawn(const char *path)
         if (strcmp(keys[k].path, path) == 0)
             return true;
         char leaf[64];
-        (void)snprintf(leaf, sizeof leaf, "%s:", dot != NULL ? dot + 1 : path);
+        (void)snprintf(leaf, sizeof(leaf), "%s:", dot ? dot + 1 : path);
         for (size_t v = 0; strncmp(keys[k].path, path, length) == 0 && path[length] == '.' && v < VALUES_MAX; v++)
-            if (keys[k].values[v] != NULL && strstr(keys[k].values[v], leaf) != NULL)
+            if (keys[k].values[v] && strstr(keys[k].values[v], leaf))
                 return true;
     }
     return false;
@@ -579,9 +578,9 @@ static void walk(const cyaml_schema_value_t *schema, const char *path, size_t *s
             fail_msg("the key '%s' is never drawn: give it values in the table of keys", path);
         return;
     }
-    for (const cyaml_schema_field_t *field = schema->mapping.fields; field->key != NULL; field++) {
+    for (const cyaml_schema_field_t *field = schema->mapping.fields; field->key; field++) {
         char inner[256];
-        (void)snprintf(inner, sizeof inner, "%s%s%s", path, path[0] != '\0' ? "." : "", field->key);
+        (void)snprintf(inner, sizeof(inner), "%s%s%s", path, path[0] != '\0' ? "." : "", field->key);
         walk(&field->value, inner, seen);
     }
 }

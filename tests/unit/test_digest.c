@@ -97,7 +97,7 @@ static void a_copy_holds_what_was_hashed(void **state)
     int fd = open_file(*state, "abc", O_RDONLY), copy_fd = open_file(*state, "copy", O_RDWR);
     assert_int_equal(ck_digest_copy(fd, copy_fd, 3, digest), 0);
     assert_string_equal(digest, ABC);
-    assert_int_equal(pread(copy_fd, copied, sizeof copied, 0), 3);
+    assert_int_equal(pread(copy_fd, copied, sizeof(copied), 0), 3);
     assert_string_equal(copied, "abc");
     assert_int_equal(ck_digest_copy(fd, copy_fd, 2, digest), -EFBIG);
     close(fd);

@@ -19,7 +19,7 @@ struct image {
     Elf64_Ehdr header;
     Elf64_Phdr segments[3];
     Elf64_Dyn dynamic[8];
-    char loader[sizeof LOADER];
+    char loader[sizeof(LOADER)];
     char strings[32];
 };
 
@@ -34,20 +34,20 @@ static struct image good(void)
                    .e_phoff = offsetof(struct image, segments),
                    .e_phentsize = sizeof(Elf64_Phdr),
                    .e_phnum = 3},
-        .segments = {{.p_type = PT_LOAD, .p_vaddr = BASE, .p_filesz = sizeof image},
-                     {.p_type = PT_INTERP, .p_offset = offsetof(struct image, loader), .p_filesz = sizeof LOADER},
+        .segments = {{.p_type = PT_LOAD, .p_vaddr = BASE, .p_filesz = sizeof(image)},
+                     {.p_type = PT_INTERP, .p_offset = offsetof(struct image, loader), .p_filesz = sizeof(LOADER)},
                      {.p_type = PT_DYNAMIC,
                       .p_offset = offsetof(struct image, dynamic),
-                      .p_filesz = sizeof image.dynamic}},
+                      .p_filesz = sizeof(image.dynamic)}},
         .dynamic = {{.d_tag = DT_NEEDED, .d_un.d_val = 1},
                     {.d_tag = DT_NEEDED, .d_un.d_val = 11},
                     {.d_tag = DT_RPATH, .d_un.d_val = 19},
                     {.d_tag = DT_RUNPATH, .d_un.d_val = 24},
                     {.d_tag = DT_STRTAB, .d_un.d_val = BASE + offsetof(struct image, strings)},
-                    {.d_tag = DT_STRSZ, .d_un.d_val = sizeof strings}},
+                    {.d_tag = DT_STRSZ, .d_un.d_val = sizeof(strings)}},
         .loader = LOADER,
     };
-    memcpy(image.strings, strings, sizeof strings);
+    memcpy(image.strings, strings, sizeof(strings));
     return image;
 }
 
@@ -66,20 +66,20 @@ static int read_bytes(const struct sandbox *sandbox, const void *bytes, size_t l
     struct ck_elf elf = {0};
     char loader[PATH_MAX];
     int fd = open_bytes(sandbox, bytes, length);
-    int result = ck_elf_read(fd, &arena, &elf);
-    int alone = ck_elf_interpreter(fd, loader, sizeof loader);
-    if (result == 0) {
+    int r = ck_elf_read(fd, &arena, &elf);
+    int alone = ck_elf_interpreter(fd, loader, sizeof(loader));
+    if (r == 0) {
         assert_int_equal(alone, 0);
-        assert_string_equal(loader, elf.interpreter != NULL ? elf.interpreter : "");
+        assert_string_equal(loader, elf.interpreter ? elf.interpreter : "");
     }
     close(fd);
     ck_arena_done(&arena);
-    return result;
+    return r;
 }
 
 static int read_image(const struct sandbox *sandbox, const struct image *image)
 {
-    return read_bytes(sandbox, image, sizeof *image);
+    return read_bytes(sandbox, image, sizeof(*image));
 }
 
 static void everything_is_found(void **state)
@@ -87,7 +87,7 @@ static void everything_is_found(void **state)
     struct image image = good();
     struct ck_arena arena = {0};
     struct ck_elf elf;
-    int fd = open_bytes(*state, &image, sizeof image);
+    int fd = open_bytes(*state, &image, sizeof(image));
     assert_int_equal(ck_elf_read(fd, &arena, &elf), 0);
     assert_int_equal(elf.bits, 64);
     assert_int_equal(elf.machine, EM_X86_64);
@@ -125,7 +125,7 @@ static void a_static_file_needs_nothing(void **state)
     image.header.e_phnum = 1;
     struct ck_arena arena = {0};
     struct ck_elf elf;
-    int fd = open_bytes(*state, &image, sizeof image);
+    int fd = open_bytes(*state, &image, sizeof(image));
     assert_int_equal(ck_elf_read(fd, &arena, &elf), 0);
     assert_null(elf.interpreter);
     assert_int_equal(elf.needed_count, 0);
@@ -139,7 +139,7 @@ static void the_other_class_is_read_too(void **state)
     struct {
         Elf32_Ehdr header;
         Elf32_Phdr segment;
-        char loader[sizeof LOADER];
+        char loader[sizeof(LOADER)];
     } image = {
         .header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS32, ELFDATA2LSB, EV_CURRENT},
                    .e_machine = EM_386,
@@ -148,16 +148,16 @@ static void the_other_class_is_read_too(void **state)
                    .e_phnum = 1},
         .segment = {.p_type = PT_INTERP,
                     .p_offset = sizeof(Elf32_Ehdr) + sizeof(Elf32_Phdr),
-                    .p_filesz = sizeof LOADER},
+                    .p_filesz = sizeof(LOADER)},
         .loader = LOADER,
     };
     char loader[PATH_MAX];
-    int fd = open_bytes(*state, &image, sizeof image);
-    assert_int_equal(ck_elf_interpreter(fd, loader, sizeof loader), 0);
+    int fd = open_bytes(*state, &image, sizeof(image));
+    assert_int_equal(ck_elf_interpreter(fd, loader, sizeof(loader)), 0);
     assert_string_equal(loader, LOADER);
     assert_int_equal(ck_elf_interpreter(fd, loader, 4), -ENAMETOOLONG);
     close(fd);
-    assert_int_equal(read_bytes(*state, &image, sizeof image), 0);
+    assert_int_equal(read_bytes(*state, &image, sizeof(image)), 0);
 }
 
 static void an_invalid_elf_file_is_distinguished(void **state)
@@ -184,18 +184,18 @@ static void mangled_headers_are_refused(void **state)
     MANGLED(header.e_phoff, UINT64_MAX);
     MANGLED(header.e_phoff, UINT64_MAX - sizeof(Elf64_Phdr));
     MANGLED(header.e_phoff, INT64_MAX);
-    MANGLED(header.e_phoff, sizeof image);
+    MANGLED(header.e_phoff, sizeof(image));
     MANGLED(segments[1].p_filesz, 1);
     MANGLED(segments[1].p_filesz, UINT64_MAX);
-    MANGLED(segments[1].p_filesz, sizeof LOADER - 1);
+    MANGLED(segments[1].p_filesz, sizeof(LOADER) - 1);
     MANGLED(segments[1].p_offset, UINT64_MAX);
-    MANGLED(segments[1].p_offset, sizeof image - 2);
+    MANGLED(segments[1].p_offset, sizeof(image) - 2);
     MANGLED(segments[2].p_offset, UINT64_MAX);
     MANGLED(segments[2].p_offset, UINT64_MAX - sizeof(Elf64_Dyn) + 1);
     MANGLED(segments[0].p_offset, UINT64_MAX);
     MANGLED(segments[0].p_vaddr, UINT64_MAX);
     MANGLED(segments[0].p_filesz, 0);
-    MANGLED(dynamic[0].d_un.d_val, sizeof strings);
+    MANGLED(dynamic[0].d_un.d_val, sizeof(strings));
     MANGLED(dynamic[0].d_un.d_val, UINT64_MAX);
     MANGLED(dynamic[3].d_un.d_val, UINT64_MAX);
     MANGLED(dynamic[4].d_un.d_val, 1);
@@ -211,11 +211,11 @@ static void a_list_without_end_is_left(void **state)
 {
     struct image image = good();
     image.segments[2].p_filesz = UINT64_MAX;
-    image.segments[2].p_offset = sizeof image;
-    int fd = open_bytes(*state, &image, sizeof image);
+    image.segments[2].p_offset = sizeof(image);
+    int fd = open_bytes(*state, &image, sizeof(image));
     const Elf64_Dyn entry = {.d_tag = DT_DEBUG};
     for (size_t i = 0; i < 20000; i++)
-        assert_int_equal(write(fd, &entry, sizeof entry), sizeof entry);
+        assert_int_equal(write(fd, &entry, sizeof(entry)), sizeof(entry));
     struct ck_arena arena = {0};
     struct ck_elf elf;
     assert_int_equal(ck_elf_read(fd, &arena, &elf), -EBADMSG);
@@ -228,16 +228,16 @@ static void a_list_without_end_is_left(void **state)
 static void no_cut_and_no_turned_byte_does_harm(void **state)
 {
     struct image image = good();
-    unsigned char bytes[sizeof image];
+    unsigned char bytes[sizeof(image)];
     unsigned refused = 0;
-    for (size_t i = 0; i < sizeof image; i++)
+    for (size_t i = 0; i < sizeof(image); i++)
         refused += read_bytes(*state, &image, i) < 0;
     assert_int_equal(refused, offsetof(struct image, strings) + 29); /* to the end of the last name */
-    for (size_t i = 0; i < sizeof image; i++) {
-        memcpy(bytes, &image, sizeof image);
+    for (size_t i = 0; i < sizeof(image); i++) {
+        memcpy(bytes, &image, sizeof(image));
         bytes[i] ^= 0xff;
-        int result = read_bytes(*state, bytes, sizeof bytes);
-        assert_true(result == 0 || result == -ENOEXEC || result == -EBADMSG);
+        int r = read_bytes(*state, bytes, sizeof(bytes));
+        assert_true(r == 0 || r == -ENOEXEC || r == -EBADMSG);
     }
 }
 

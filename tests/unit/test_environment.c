@@ -29,7 +29,7 @@ static void names_have_a_maximum(void **state)
 {
     (void)state;
     char name[257];
-    memset(name, 'A', sizeof name);
+    memset(name, 'A', sizeof(name));
     assert_true(ck_env_name_valid(name, 255));
     assert_false(ck_env_name_valid(name, 256));
     assert_false(ck_env_name_grantable(name, 256));
@@ -139,7 +139,7 @@ static void assert_environment(const struct ck_tool *tool, const struct ck_host_
     const char **env = ck_env_build(&arena, &policy, (const struct ck_tool *const[]){tool, NULL}, host, extras);
     assert_non_null(env);
     size_t i = 0;
-    for (; wanted[i] != NULL; i++) {
+    for (; wanted[i]; i++) {
         assert_non_null(env[i]);
         assert_string_equal(env[i], wanted[i]);
     }
@@ -214,8 +214,8 @@ static void overlong_values_of_the_parent_are_replaced(void **state)
     (void)state;
     static char home[5001];
     static char lang[257];
-    memset(home, '/', sizeof home - 1);
-    memset(lang, 'x', sizeof lang - 1);
+    memset(home, '/', sizeof(home) - 1);
+    memset(lang, 'x', sizeof(lang) - 1);
     static const char *const wanted[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/nonexistent", "LANG=C.UTF-8",
                                          "LC_ALL=C.UTF-8", NULL};
     assert_environment(&plain_tool, &(struct ck_host_environment){home, lang, lang}, NULL, wanted);
@@ -225,7 +225,7 @@ static void running_out_of_memory_is_reported(void **state)
 {
     (void)state;
     static char big[8192];
-    memset(big, 'x', sizeof big - 1);
+    memset(big, 'x', sizeof(big) - 1);
     big[1] = '=';
     const char *const extras[] = {big, NULL};
     struct ck_host_environment host = {0};
@@ -234,7 +234,7 @@ static void running_out_of_memory_is_reported(void **state)
         struct ck_arena arena = {.max_bytes = max_bytes};
         const char **env =
             ck_env_build(&arena, &policy, (const struct ck_tool *const[]){&setting_tool, NULL}, &host, extras);
-        if (env == NULL)
+        if (!env)
             failures++;
         else
             assert_string_equal(env[6], big);
@@ -248,7 +248,7 @@ static void running_out_of_memory_is_reported(void **state)
 static const char *value_in(const char *const *env, const char *name)
 {
     const char *found = NULL;
-    for (; *env != NULL; env++)
+    for (; *env; env++)
         if (strncmp(*env, name, strlen(name)) == 0 && (*env)[strlen(name)] == '=') {
             assert_null(found);
             found = *env + strlen(name) + 1;
@@ -286,7 +286,7 @@ static void another_proxy_does_not_pass(void **state)
     (void)state;
     const char **with = ck_env_with_proxy(&arena, env, "u");
     assert_non_null(with);
-    for (size_t i = 0; with[i] != NULL; i++) {
+    for (size_t i = 0; with[i]; i++) {
         assert_null(strchr(with[i], '*'));
         assert_null(strstr(with[i], "=x"));
         assert_null(strstr(with[i], "evil"));

@@ -16,7 +16,7 @@ static void set_fills_everything_and_returns_the_negative_errno(void **state)
 {
     (void)state;
     struct choke_error error;
-    memset(&error, 0xa5, sizeof error);
+    memset(&error, 0xa5, sizeof(error));
     assert_int_equal(ck_error_set(&error, CHOKE_CWD, ENOTDIR, "'%s' is not a directory", "x"), -ENOTDIR);
     assert_int_equal(error.outcome, CHOKE_CWD);
     assert_int_equal(error.errnum, ENOTDIR);
@@ -37,7 +37,7 @@ static void a_location_is_kept(void **state)
 {
     (void)state;
     struct choke_error error;
-    memset(&error, 0xa5, sizeof error);
+    memset(&error, 0xa5, sizeof(error));
     assert_int_equal(ck_error_at(&error, 6, 5, "unknown key '%s'", "foo"), -EINVAL);
     assert_int_equal(error.outcome, CHOKE_POLICY);
     assert_int_equal(error.line, 6);
@@ -66,7 +66,7 @@ static void long_messages_are_cut(void **state)
 {
     (void)state;
     static char long_text[2 * CHOKE_MESSAGE_MAX];
-    memset(long_text, 'x', sizeof long_text - 1);
+    memset(long_text, 'x', sizeof(long_text) - 1);
     struct choke_error error;
     assert_int_equal(ck_error_set(&error, CHOKE_INVALID, 0, "%s", long_text), -EINVAL);
     assert_int_equal(strlen(error.message), CHOKE_MESSAGE_MAX - 1);
@@ -90,7 +90,7 @@ static void an_errno_is_final_or_temporary(void **state)
         {ESTALE, CK_ERRKIND_TRANSIENT},   {EIO, CK_ERRKIND_TRANSIENT},       {4000, CK_ERRKIND_TRANSIENT},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_int_equal(ck_errkind_of(cases[i].errnum), cases[i].kind);
         assert_int_equal(ck_error_is_transient(cases[i].errnum), cases[i].kind == CK_ERRKIND_TRANSIENT);
     }
@@ -104,7 +104,7 @@ static void a_hint_is_whole_whatever_the_message(void **state)
     (void)ck_error_set(&error, CHOKE_SPAWN_FAILED, EAGAIN, "cannot");
     ck_error_add_hint(&error);
     assert_string_equal(error.message, "cannot; this may be temporary: try again");
-    memset(error.message, 'x', sizeof error.message - 1);
+    memset(error.message, 'x', sizeof(error.message) - 1);
     ck_error_add_hint(&error);
     assert_string_equal(error.message + strlen(error.message) - 9, "try again");
 }

@@ -73,7 +73,7 @@ static void deep_json_is_refused(void **state)
     for (size_t i = 0; i < COUNT(names); i++) {
         const struct ck_answer answer = make_answer("scan", deep, length);
         struct reading reading = read_all_of(names[i], &answer, 1);
-        assert_int_equal(reading.result, -EBADMSG);
+        assert_int_equal(reading.r, -EBADMSG);
         assert_non_null(strstr(reading.error.message, "cannot parse the output of"));
     }
     free(deep);
@@ -90,7 +90,7 @@ static void a_flood_of_values_is_refused_before_it_is_parsed(void **state)
     flood[0] = '[';
     const struct ck_answer answer = make_answer("scan", flood, length);
     struct reading reading = read_all_of("gitleaks", &answer, 1);
-    assert_int_equal(reading.result, -EBADMSG);
+    assert_int_equal(reading.r, -EBADMSG);
     assert_non_null(strstr(reading.error.message, "too many values"));
     free(flood);
 }
@@ -101,7 +101,7 @@ static void json_without_its_beginning_is_not_guessed_at(void **state)
     (void)state;
     answer.out_truncated = true;
     struct reading reading = read_all_of("semgrep", &answer, 1);
-    assert_int_equal(reading.result, -EBADMSG);
+    assert_int_equal(reading.r, -EBADMSG);
     assert_non_null(strstr(reading.error.message, "beginning is lost"));
 }
 

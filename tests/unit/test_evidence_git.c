@@ -41,7 +41,7 @@ static void a_whole_repository_is_reported(void **state)
     };
     struct reading reading = read_all_of("git", answers, COUNT(answers));
     (void)state;
-    assert_int_equal(reading.result, 0);
+    assert_int_equal(reading.r, 0);
     has_text(&reading, "commit", "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d");
     has_number(&reading, "parents", 2);
     has_text(&reading, "subject", "gather: a subject");

@@ -17,7 +17,7 @@ static void a_version_is_a_version(void **state)
     ck_evidence_done(&reading.evidence);
     for (size_t i = 0; i < COUNT(others); i++) {
         reading = read_one("node", "version", others[i]);
-        assert_int_equal(reading.result, -EBADMSG);
+        assert_int_equal(reading.r, -EBADMSG);
     }
 }
 
@@ -195,7 +195,7 @@ static void invalid_JSON_is_not_quoted(void **state)
 {
     (void)state;
     struct reading reading = read_one("gitleaks", "scan", "[{\"Secret\": \"hunter2\" hunter3");
-    assert_int_equal(reading.result, -EBADMSG);
+    assert_int_equal(reading.r, -EBADMSG);
     assert_string_equal(reading.error.message, "cannot parse the output of gitleaks: it is not JSON");
 }
 
@@ -237,12 +237,12 @@ static void a_credential_is_reported_by_position_and_kind(void **state)
     ck_evidence_done(&reading.evidence);
     for (size_t i = 0; i < COUNT(nothing); i++) {
         reading = read_one("gitleaks", "scan", nothing[i]);
-        assert_int_equal(reading.result, 0);
+        assert_int_equal(reading.r, 0);
         assert_int_equal(reading.evidence.findings, 0);
         ck_evidence_done(&reading.evidence);
     }
     reading = read_one("gitleaks", "scan", "{}");
-    assert_int_equal(reading.result, -EBADMSG);
+    assert_int_equal(reading.r, -EBADMSG);
 }
 
 /* ---- syft, grype ---- */
@@ -277,7 +277,7 @@ static void a_bill_of_materials_is_counted(void **state)
     free(whole);
     ck_evidence_done(&reading.evidence);
     reading = read_one("cyclonedx", "scan", "{\"bomFormat\": \"SPDX\"}");
-    assert_int_equal(reading.result, -EBADMSG);
+    assert_int_equal(reading.r, -EBADMSG);
 }
 
 static void vulnerabilities_come_with_the_worst_first(void **state)
@@ -364,7 +364,7 @@ static void an_index_is_counted(void **state)
 {
     (void)state;
     struct reading reading = read_index(index_bytes, sizeof(index_bytes) - 1, false);
-    assert_int_equal(reading.result, 0);
+    assert_int_equal(reading.r, 0);
     has_text(&reading, "version", "0.4.0");
     has_number(&reading, "symbols", 1);
     has_number(&reading, "definitions", 1);
@@ -388,7 +388,7 @@ static void an_index_may_end_anywhere(void **state)
         "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"};
     for (size_t i = 0; i < COUNT(odd); i++) {
         struct reading reading = read_index(odd[i], strlen(odd[i]), false);
-        assert_int_equal(reading.result, -EBADMSG);
+        assert_int_equal(reading.r, -EBADMSG);
     }
 }
 
@@ -396,7 +396,7 @@ static void an_index_that_is_a_link_is_not_read(void **state)
 {
     (void)state;
     struct reading reading = read_index("", 0, true);
-    assert_true(reading.result < 0);
+    assert_true(reading.r < 0);
     assert_non_null(strstr(reading.error.message, "did not write 'index.scip'"));
 }
 

@@ -51,7 +51,7 @@ static void lines_are_distinguished(void **state)
         struct ck_trace_line line = ck_trace_line_read(span(cases[i].line));
         assert_int_equal(line.kind, cases[i].kind);
         assert_int_equal(line.pid, cases[i].pid);
-        assert_true(cases[i].body == NULL || ck_trace_span_is(line.body, cases[i].body));
+        assert_true(!cases[i].body || ck_trace_span_is(line.body, cases[i].body));
     }
 }
 
@@ -72,7 +72,7 @@ static void arguments_end_where_strace_ends_them(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         assert_true(ck_trace_call_read(span(cases[i].body), &call));
-        for (size_t j = 0; j < COUNT(cases[i].args) && cases[i].args[j] != NULL; j++)
+        for (size_t j = 0; j < COUNT(cases[i].args) && cases[i].args[j]; j++)
             assert_true(ck_trace_span_is(call.args[j], cases[i].args[j]));
         assert_true(ck_trace_span_is(call.result, cases[i].result));
     }
@@ -99,10 +99,10 @@ static void strings_are_taken_out_of_their_quotes(void **state)
     struct ck_trace_span rest;
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        assert_int_equal(ck_trace_span_unquote(span(cases[i].text), bytes, sizeof bytes, &rest), cases[i].length);
+        assert_int_equal(ck_trace_span_unquote(span(cases[i].text), bytes, sizeof(bytes), &rest), cases[i].length);
         assert_true(cases[i].length < 0 || memcmp(bytes, cases[i].bytes, (size_t)cases[i].length) == 0);
     }
-    assert_int_equal(ck_trace_span_unquote(span("\"0123456789abcdefgh\""), bytes, sizeof bytes, &rest), sizeof bytes);
+    assert_int_equal(ck_trace_span_unquote(span("\"0123456789abcdefgh\""), bytes, sizeof(bytes), &rest), sizeof(bytes));
 }
 
 /* One call after the start of the program: its entry in the list, as JSON. */
@@ -149,7 +149,7 @@ static void calls_mean_something(void **state)
     char trace[1024];
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        (void)snprintf(trace, sizeof trace, START PROGRAM "%s\n%s\n" END, cases[i].call, cases[i].call);
+        (void)snprintf(trace, sizeof(trace), START PROGRAM "%s\n%s\n" END, cases[i].call, cases[i].call);
         struct reading reading = read_trace(trace);
         const json_t *list = member(&reading, cases[i].list);
         assert_int_equal(json_array_size(list), 1);
@@ -208,7 +208,7 @@ static void ends_are_distinguished(void **state)
     char trace[512];
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        (void)snprintf(trace, sizeof trace, START PROGRAM "%s", cases[i].end);
+        (void)snprintf(trace, sizeof(trace), START PROGRAM "%s", cases[i].end);
         struct reading reading = read_trace(trace);
         assert_string_equal(json_string_value(member(&reading, "ended")), cases[i].ended);
         const json_t *status = member(&reading, "exit_code");
@@ -265,7 +265,7 @@ static void unseen_parts_are_reported(void **state)
     char trace[1024];
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        (void)snprintf(trace, sizeof trace, START PROGRAM "%s" END, cases[i].lines);
+        (void)snprintf(trace, sizeof(trace), START PROGRAM "%s" END, cases[i].lines);
         struct reading reading = read_trace(trace);
         if (json_is_true(member(&reading, "complete")) != cases[i].complete)
             fail_msg("'%s' is %scomplete", cases[i].lines, cases[i].complete ? "not " : "");
@@ -296,7 +296,7 @@ static void trace_without_an_end_is_invalid(void **state)
                                          "=end nothing\n"};
     (void)state;
     for (size_t i = 0; i < COUNT(traces); i++)
-        assert_true(read_trace(traces[i]).result < 0);
+        assert_true(read_trace(traces[i]).r < 0);
 }
 
 static void flood_is_bounded(void **state)

@@ -28,8 +28,8 @@ struct fixture {
 
 static int setup(void **state)
 {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    if (fixture == NULL || sandbox_new((void **)&fixture->sandbox) < 0)
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+    if (!fixture || sandbox_new((void **)&fixture->sandbox) < 0)
         return -1;
     make_directory(fixture->sandbox, "bin", 0755);
     make_directory(fixture->sandbox, "repo", 0755);
@@ -71,10 +71,10 @@ static int make_ruleset(struct fixture *fixture)
 {
     struct choke_error error = {0};
     int fd = -1;
-    int result = make(fixture, "repo", &fd, &error);
+    int r = make(fixture, "repo", &fd, &error);
     if (error.outcome == CHOKE_JAIL_UNAVAILABLE)
         skip_without("landlock", error.message);
-    if (result < 0)
+    if (r < 0)
         fail_msg("%s", error.message);
     return fd;
 }
@@ -148,7 +148,7 @@ static void an_interpreter_that_was_replaced_is_the_new_one(void **state)
 {
     struct fixture *fixture = *state;
     char text[128];
-    (void)snprintf(text, sizeof text, "#!%s\n", in(fixture->sandbox, "other/reader"));
+    (void)snprintf(text, sizeof(text), "#!%s\n", in(fixture->sandbox, "other/reader"));
     make_file(fixture->sandbox, "other/reader", 0755, TRUE);
     make_file(fixture->sandbox, "bin/helper", 0755, text);
     must(fixture, "bin/helper", 0);
@@ -164,7 +164,7 @@ static void an_interpreter_that_others_may_write_is_refused(void **state)
     char text[128];
     struct choke_error error = {0};
     int fd = -1;
-    (void)snprintf(text, sizeof text, "#!%s\n", in(fixture->sandbox, "other/reader"));
+    (void)snprintf(text, sizeof(text), "#!%s\n", in(fixture->sandbox, "other/reader"));
     make_file(fixture->sandbox, "other/reader", 0777, TRUE);
     make_file(fixture->sandbox, "bin/helper", 0755, text);
     assert_true(make(fixture, "repo", &fd, &error) < 0);
@@ -178,7 +178,7 @@ static void an_interpreter_inside_the_root_is_refused_for_that_root(void **state
     char text[128];
     struct choke_error error = {0};
     int fd = -1;
-    (void)snprintf(text, sizeof text, "#!%s\n", in(fixture->sandbox, "other/reader"));
+    (void)snprintf(text, sizeof(text), "#!%s\n", in(fixture->sandbox, "other/reader"));
     make_file(fixture->sandbox, "other/reader", 0755, TRUE);
     make_file(fixture->sandbox, "bin/helper", 0755, text);
     must(fixture, "bin/helper", 0);
@@ -201,7 +201,7 @@ static void a_loop_of_interpreters_ends(void **state)
 {
     struct fixture *fixture = *state;
     char text[128];
-    (void)snprintf(text, sizeof text, "#!%s\n", in(fixture->sandbox, "bin/helper"));
+    (void)snprintf(text, sizeof(text), "#!%s\n", in(fixture->sandbox, "bin/helper"));
     make_file(fixture->sandbox, "bin/helper", 0755, text);
     must(fixture, "bin/tool", 0);
 }

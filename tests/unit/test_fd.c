@@ -112,9 +112,9 @@ static void end_of_file_ends_a_read(void **state)
     assert_int_equal(ck_fd_write_all(ends[1], "hello", 5), 0);
     ck_fd_close(&ends[1]);
     char buffer[64];
-    assert_int_equal(ck_fd_read_all(ends[0], buffer, sizeof buffer), 5);
+    assert_int_equal(ck_fd_read_all(ends[0], buffer, sizeof(buffer)), 5);
     assert_memory_equal(buffer, "hello", 5);
-    assert_int_equal(ck_fd_read_all(ends[0], buffer, sizeof buffer), 0);
+    assert_int_equal(ck_fd_read_all(ends[0], buffer, sizeof(buffer)), 0);
     ck_fd_close(&ends[0]);
 }
 
@@ -124,7 +124,7 @@ static void a_full_pipe_that_may_not_block_is_an_error(void **state)
     static char data[LARGE];
     int ends[2];
     assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
-    assert_int_equal(ck_fd_write_all(ends[1], data, sizeof data), -EAGAIN);
+    assert_int_equal(ck_fd_write_all(ends[1], data, sizeof(data)), -EAGAIN);
     ck_fd_close(&ends[0]);
     ck_fd_close(&ends[1]);
 }
@@ -140,7 +140,7 @@ static void count_signal(int number)
 struct other_side {
     pthread_t main_thread;
     int fd;
-    int result;
+    int r;
 };
 
 /* Interrupts the thread that works on the other end of the pipe, between the pieces that are written. */
@@ -153,8 +153,8 @@ static void *write_in_pieces(void *data)
             (void)pthread_kill(side->main_thread, SIGUSR1);
             (void)sched_yield();
         }
-        memset(piece, 'a' + i, sizeof piece);
-        side->result |= ck_fd_write_all(side->fd, piece, sizeof piece);
+        memset(piece, 'a' + i, sizeof(piece));
+        side->r |= ck_fd_write_all(side->fd, piece, sizeof(piece));
     }
     ck_fd_close(&side->fd);
     return NULL;
@@ -168,9 +168,9 @@ static void *read_and_interrupt(void *data)
         (void)pthread_kill(side->main_thread, SIGUSR1);
         (void)sched_yield();
     }
-    side->result = ck_fd_read_all(side->fd, buffer, sizeof buffer) == (long)sizeof buffer ? 0 : -1;
-    for (size_t i = 0; side->result == 0 && i < sizeof buffer; i++)
-        side->result = buffer[i] == (char)('a' + (int)(i % 23)) ? 0 : -1;
+    side->r = ck_fd_read_all(side->fd, buffer, sizeof(buffer)) == (long)sizeof(buffer) ? 0 : -1;
+    for (size_t i = 0; side->r == 0 && i < sizeof(buffer); i++)
+        side->r = buffer[i] == (char)('a' + (int)(i % 23)) ? 0 : -1;
     return NULL;
 }
 
@@ -195,24 +195,24 @@ static void read_through_signals(int ends[2])
     struct other_side side = {.main_thread = pthread_self(), .fd = ck_fd_take(&ends[1])};
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, write_in_pieces, &side), 0);
-    assert_int_equal(ck_fd_read_all(ends[0], buffer, sizeof buffer), sizeof buffer);
+    assert_int_equal(ck_fd_read_all(ends[0], buffer, sizeof(buffer)), sizeof(buffer));
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(side.result, 0);
-    for (size_t i = 0; i < sizeof buffer; i++)
+    assert_int_equal(side.r, 0);
+    for (size_t i = 0; i < sizeof(buffer); i++)
         assert_int_equal(buffer[i], 'a' + (int)(i / (LARGE / 16)));
 }
 
 static void write_through_signals(int ends[2])
 {
     static char data[LARGE];
-    for (size_t i = 0; i < sizeof data; i++)
+    for (size_t i = 0; i < sizeof(data); i++)
         data[i] = (char)('a' + (int)(i % 23));
     struct other_side side = {.main_thread = pthread_self(), .fd = ends[0]};
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, read_and_interrupt, &side), 0);
-    assert_int_equal(ck_fd_write_all(ends[1], data, sizeof data), 0);
+    assert_int_equal(ck_fd_write_all(ends[1], data, sizeof(data)), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(side.result, 0);
+    assert_int_equal(side.r, 0);
 }
 
 static void reads_go_on_after_signals_and_short_reads(void **state)

@@ -18,9 +18,9 @@ static char *written(const char *text, char reason[CK_DOCKERFILE_NAME_MAX])
 {
     const char *ids[CK_DOCKERFILE_NAMES_MAX] = {ID_0, ID_1};
     struct ck_dockerfile *dockerfile = ck_dockerfile_read(text, strlen(text), reason);
-    assert_int_equal(dockerfile == NULL, reason[0] != '\0');
-    char *result = dockerfile != NULL ? ck_dockerfile_write(dockerfile, ids) : NULL;
-    assert_int_equal(dockerfile == NULL, result == NULL);
+    assert_int_equal(!dockerfile, reason[0] != '\0');
+    char *result = dockerfile ? ck_dockerfile_write(dockerfile, ids) : NULL;
+    assert_int_equal(!dockerfile, !result);
     ck_dockerfile_free(dockerfile);
     return result;
 }
@@ -55,7 +55,7 @@ static void names_become_ids_and_stages_numbers(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char *text = written(cases[i].text, reason);
-        if (text == NULL)
+        if (!text)
             fail_msg("'%s' is not built: %s", cases[i].text, reason);
         assert_string_equal(text, cases[i].written);
         free(text);
@@ -120,7 +120,7 @@ static void what_cannot_be_put_so_is_not_built(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(files); i++) {
         char *text = written(files[i], reason);
-        if (text != NULL)
+        if (text)
             fail_msg("'%s' would be built as '%s'", files[i], text);
     }
 }

@@ -109,7 +109,8 @@ static const struct {
     {HEAD PROBE("a", "  calls: [{id: one, argv: [cat], may_fail: [256]}]\n"), 8, 45, "from 1 to 255"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: [cat], stdin: {probe: b, call: one}}]\n"), 8, 11, "not in needs"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: [cat], stdin: {probe: b}}]\n"), 8, 11, "stdin must be"},
-    {HEAD PROBE("a", "  calls: [{id: one, argv: [cat], stdin: {text: b, probe: b, call: c}}]\n"), 8, 11, "stdin must be"},
+    {HEAD PROBE("a", "  calls: [{id: one, argv: [cat], stdin: {text: b, probe: b, call: c}}]\n"), 8, 11,
+     "stdin must be"},
     {HEAD PROBE("a", "  needs: [b]\n  calls: [{id: one, argv: [cat], stdin: {probe: b, call: two}}]\n")
          PROBE("b", CALLS),
      9, 11, "has no call 'two'"},

@@ -28,7 +28,7 @@ static void put(struct bytes *bytes, const void *data, size_t length)
 static void put_record(struct bytes *bytes, uint8_t type, const void *data, size_t length)
 {
     const uint8_t header[] = {type, 3, 3, (uint8_t)(length >> 8), (uint8_t)length};
-    put(bytes, header, sizeof header);
+    put(bytes, header, sizeof(header));
     put(bytes, data, length);
 }
 
@@ -40,10 +40,10 @@ static void put_client_hello(struct bytes *bytes, const char *name)
     const uint8_t head[] = {1, 0, 0, (uint8_t)(2 + 32 + 1 + 4 + 2 + 2 + 9 + length), 3, 3};
     const uint8_t middle[] = {0, 0, 2, 0x13, 1, 1, 0, 0, (uint8_t)(9 + length)};
     const uint8_t extension[] = {0, 0, 0, (uint8_t)(5 + length), 0, (uint8_t)(3 + length), 0, 0, (uint8_t)length};
-    put(&message, head, sizeof head);
+    put(&message, head, sizeof(head));
     put(&message, (const uint8_t[32]){0}, 32);
-    put(&message, middle, sizeof middle);
-    put(&message, extension, sizeof extension);
+    put(&message, middle, sizeof(middle));
+    put(&message, extension, sizeof(extension));
     put(&message, name, length);
     put_record(bytes, 22, message.data, message.length);
 }
@@ -54,9 +54,9 @@ static void put_server_hello(struct bytes *bytes, bool retry)
                                           "\xc2\xa2\x11\x16\x7a\xbb\x8c\x5e\x07\x9e\x09\xe2\xc8\xa8\x33\x9c";
     static const uint8_t head[] = {2, 0, 0, 2 + 32 + 4, 3, 3}, rest[] = {0, 0x13, 1, 0};
     struct bytes message = {0};
-    put(&message, head, sizeof head);
+    put(&message, head, sizeof(head));
     put(&message, retry ? retry_random : (const uint8_t[32]){0}, 32);
-    put(&message, rest, sizeof rest);
+    put(&message, rest, sizeof(rest));
     put_record(bytes, 22, message.data, message.length);
 }
 

@@ -37,7 +37,7 @@ static void only_digits_have_a_value(void **state)
     (void)state;
     static const char digits[] = "0123456789abcdefABCDEF";
     for (int c = 1; c < 128; c++)
-        assert_int_equal(ck_hex_value((char)c) >= 0, strchr(digits, c) != NULL);
+        assert_int_equal(ck_hex_value((char)c) >= 0, !!strchr(digits, c));
     assert_int_equal(ck_hex_value('F'), 15);
     assert_int_equal(ck_hex_value('\0'), -1);
 }

@@ -159,7 +159,7 @@ static void what_can_be_read_in_two_ways_is_refused(void **state)
         struct ck_http_request request;
         struct ck_fault fault = {.message = ""};
         int r = read_request(refusals[i].text, strlen(refusals[i].text), &request, &fault);
-        if (r != -EPROTO || strstr(fault.message, refusals[i].expected_text) == NULL)
+        if (r != -EPROTO || !strstr(fault.message, refusals[i].expected_text))
             fail_msg("%s -> %d '%s'", refusals[i].text, r, fault.message);
     }
 }
@@ -168,13 +168,13 @@ static void a_nul_is_refused_at_any_position(void **state)
 {
     static const char text[] = GET HOST "X: y\r\n\r\n";
     (void)state;
-    for (size_t at = 0; at < sizeof text - 3; at++) {
-        char copy[sizeof text];
+    for (size_t at = 0; at < sizeof(text) - 3; at++) {
+        char copy[sizeof(text)];
         struct ck_http_request request;
         struct ck_fault fault = {0};
-        memcpy(copy, text, sizeof text);
+        memcpy(copy, text, sizeof(text));
         copy[at] = '\0';
-        assert_int_equal(read_request(copy, sizeof text - 1, &request, &fault), -EPROTO);
+        assert_int_equal(read_request(copy, sizeof(text) - 1, &request, &fault), -EPROTO);
     }
 }
 
@@ -185,15 +185,15 @@ static void a_head_has_a_bound(void **state)
     struct ck_fault fault = {0};
     struct ck_http_request request;
     size_t checked = 0;
-    memset(text, 'a', sizeof text);
+    memset(text, 'a', sizeof(text));
     assert_int_equal(ck_http_find_end(text, CK_HEAD_MAX - 1, &checked, &fault), 0);
     assert_int_equal(checked, CK_HEAD_MAX - 1);
     assert_int_equal(ck_http_find_end(text, CK_HEAD_MAX, &checked, &fault), -EPROTO);
     assert_int_equal(fault.reason, CK_REASON_TOO_LONG);
-    size_t at = (size_t)snprintf(text, sizeof text, GET HOST);
+    size_t at = (size_t)snprintf(text, sizeof(text), GET HOST);
     for (int i = 0; i < 128; i++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "X: %d\r\n", i);
-    at += (size_t)snprintf(text + at, sizeof text - at, "\r\n");
+        at += (size_t)snprintf(text + at, sizeof(text) - at, "X: %d\r\n", i);
+    at += (size_t)snprintf(text + at, sizeof(text) - at, "\r\n");
     assert_int_equal(read_request(text, at, &request, &fault), -EPROTO);
     assert_int_equal(fault.reason, CK_REASON_TOO_LONG);
 }
@@ -295,10 +295,10 @@ static void an_answer_says_whether_the_client_may_go_on(void **state)
         "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nKeep-Alive: 5\r\nContent-Length: 1\r\n\r\n";
     (void)state;
     char forward[1024] = "";
-    (void)ck_http_forward_response(text, sizeof text - 1, true, forward);
+    (void)ck_http_forward_response(text, sizeof(text) - 1, true, forward);
     assert_string_equal(forward, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n");
-    memset(forward, 0, sizeof forward);
-    (void)ck_http_forward_response(text, sizeof text - 1, false, forward);
+    memset(forward, 0, sizeof(forward));
+    (void)ck_http_forward_response(text, sizeof(text) - 1, false, forward);
     assert_string_equal(forward, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\n");
 }
 
@@ -306,17 +306,17 @@ static void the_end_of_a_chunked_body_is_found(void **state)
 {
     static const char text[] = "5;a=b \"c\"\r\nhello\r\nA\r\n0123456789\r\n000\r\nX: y\r\nZ:\r\n\r\nGET ";
     (void)state;
-    for (size_t step = 1; step < sizeof text; step++) {
+    for (size_t step = 1; step < sizeof(text); step++) {
         struct ck_chunked chunked = {0};
         size_t taken = 0;
-        for (size_t at = 0; at < sizeof text - 1 && !chunked.done; at += step) {
-            size_t some = sizeof text - 1 - at < step ? sizeof text - 1 - at : step;
+        for (size_t at = 0; at < sizeof(text) - 1 && !chunked.done; at += step) {
+            size_t some = sizeof(text) - 1 - at < step ? sizeof(text) - 1 - at : step;
             ssize_t n = ck_chunked_scan(&chunked, text + at, some);
             assert_true(n >= 0);
             taken += (size_t)n;
         }
         assert_true(chunked.done);
-        assert_int_equal(taken, sizeof text - 1 - 4);
+        assert_int_equal(taken, sizeof(text) - 1 - 4);
     }
 }
 
@@ -359,11 +359,11 @@ static void extensions_and_trailers_have_a_bound(void **state)
     (void)state;
     static char text[32768];
     struct ck_chunked size = {0}, tail = {0};
-    memset(text, 'a', sizeof text);
+    memset(text, 'a', sizeof(text));
     assert_int_equal(ck_chunked_scan(&size, "5;", 2), 2);
-    assert_int_equal(ck_chunked_scan(&size, text, sizeof text), -EPROTO);
+    assert_int_equal(ck_chunked_scan(&size, text, sizeof(text)), -EPROTO);
     assert_int_equal(ck_chunked_scan(&tail, "0\r\nX:", 5), 5);
-    assert_int_equal(ck_chunked_scan(&tail, text, sizeof text), -EPROTO);
+    assert_int_equal(ck_chunked_scan(&tail, text, sizeof(text)), -EPROTO);
 }
 
 int main(void)

@@ -120,7 +120,7 @@ static bool decide(const char *patterns, const char *path)
     char name[128];
     size_t length = strlen(path);
     bool directory = path[length - 1] == '/';
-    (void)snprintf(name, sizeof name, "%.*s", (int)(length - directory), path);
+    (void)snprintf(name, sizeof(name), "%.*s", (int)(length - directory), path);
     assert_int_equal(ck_ignore_parse(&arena, NULL, 0, patterns, strlen(patterns), &ignore), 0);
     bool ignored = ck_ignore_matches(ignore, name, directory);
     ck_arena_done(&arena);
@@ -171,21 +171,21 @@ static void no_pattern_makes_the_time_explode(void **state)
 {
     char stars[256], names[256], deep[600], segments[600];
     (void)state;
-    for (size_t i = 0; i + 1 < sizeof stars; i++) {
+    for (size_t i = 0; i + 1 < sizeof(stars); i++) {
         stars[i] = i % 2 == 0 ? '*' : 'a';
         names[i] = 'a';
     }
-    stars[sizeof stars - 1] = names[sizeof names - 1] = '\0';
-    stars[sizeof stars - 2] = 'b';
+    stars[sizeof(stars) - 1] = names[sizeof(names) - 1] = '\0';
+    stars[sizeof(stars) - 2] = 'b';
     deep[0] = segments[0] = '\0';
     size_t at = 0;
     for (int i = 0; i < 60; i++)
-        at += (size_t)snprintf(deep + at, sizeof deep - at, "**/a/");
-    (void)snprintf(deep + at, sizeof deep - at, "b");
+        at += (size_t)snprintf(deep + at, sizeof(deep) - at, "**/a/");
+    (void)snprintf(deep + at, sizeof(deep) - at, "b");
     at = 0;
     for (int i = 0; i < 250; i++)
-        at += (size_t)snprintf(segments + at, sizeof segments - at, "a/");
-    (void)snprintf(segments + at, sizeof segments - at, "c");
+        at += (size_t)snprintf(segments + at, sizeof(segments) - at, "a/");
+    (void)snprintf(segments + at, sizeof(segments) - at, "c");
     clock_t before = clock();
     struct ck_arena arena = {0};
     const struct ck_ignore *ignore = NULL;

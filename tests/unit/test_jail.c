@@ -50,7 +50,7 @@ static void an_unavailable_jail_is_refused(void **state)
         {CHOKE_JAIL_NONE, {.egress = true}},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct ck_jail_choice choice;
         struct choke_error error = {0};
         assert_true(ck_jail_choose(&(struct ck_jails){0}, cases[i].wanted, cases[i].needs, &choice, &error) < 0);
@@ -76,7 +76,7 @@ static void prove(void *data, const struct ck_jail *jail, bool egress, struct ck
                        : jail == &ck_jail_bwrap ? machine->bwrap
                                                 : machine->native_no_userns;
     ret_state->reason = "not_permitted";
-    (void)snprintf(ret_state->message, sizeof ret_state->message, "no %s", jail->name);
+    (void)snprintf(ret_state->message, sizeof(ret_state->message), "no %s", jail->name);
 }
 
 static int choose(struct machine *machine, enum choke_jail wanted, bool required, struct ck_jail_choice *ret_choice,
@@ -106,20 +106,20 @@ static void the_most_that_holds_is_chosen(void **state)
         {false, false, true, CHOKE_JAIL_NONE, &ck_jail_none, false},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct machine machine = {
             .native = cases[i].native, .bwrap = cases[i].bwrap, .native_no_userns = cases[i].native_no_userns};
         struct ck_jail_choice choice;
         struct choke_error error;
-        int result = choose(&machine, cases[i].wanted, false, &choice, &error);
-        assert_int_equal(result < 0, cases[i].jail == NULL);
-        if (cases[i].jail == NULL) {
+        int r = choose(&machine, cases[i].wanted, false, &choice, &error);
+        assert_int_equal(r < 0, !cases[i].jail);
+        if (!cases[i].jail) {
             assert_int_equal(error.outcome, CHOKE_JAIL_UNAVAILABLE);
             continue;
         }
         assert_ptr_equal(choice.jail, cases[i].jail);
-        assert_int_equal(choice.skipped != NULL, cases[i].skipped);
-        assert_true(choice.skipped == NULL || strcmp(choice.reason, "not_permitted") == 0);
+        assert_int_equal(!!choice.skipped, cases[i].skipped);
+        assert_true(!choice.skipped || strcmp(choice.reason, "not_permitted") == 0);
     }
 }
 
@@ -139,14 +139,14 @@ static void egress_is_bounded_by_a_whole_jail_or_refused(void **state)
         {true, false, CHOKE_JAIL_BWRAP, NULL, 1},          {true, true, CHOKE_JAIL_NONE, NULL, 0},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct machine machine = {.native = cases[i].native, .bwrap = cases[i].bwrap, .native_no_userns = true};
         struct ck_jails jails = {.prove = prove, .data = &machine};
         struct ck_jail_choice choice;
         struct choke_error error = {0};
-        int result = ck_jail_choose(&jails, cases[i].wanted, (struct ck_jail_needs){.egress = true}, &choice, &error);
-        assert_int_equal(result < 0, cases[i].jail == NULL);
-        assert_int_equal(error.outcome, cases[i].jail == NULL ? CHOKE_JAIL_UNAVAILABLE : CHOKE_NONE);
+        int r = ck_jail_choose(&jails, cases[i].wanted, (struct ck_jail_needs){.egress = true}, &choice, &error);
+        assert_int_equal(r < 0, !cases[i].jail);
+        assert_int_equal(error.outcome, !cases[i].jail ? CHOKE_JAIL_UNAVAILABLE : CHOKE_NONE);
         assert_ptr_equal(choice.jail, cases[i].jail);
         assert_int_equal(machine.asked, cases[i].asked);
         assert_int_equal(machine.asked_egress, cases[i].asked);
@@ -157,7 +157,7 @@ static void a_partial_jail_is_not_the_required_one(void **state)
 {
     static const enum choke_jail wanted[] = {CHOKE_JAIL_AUTO, CHOKE_JAIL_NATIVE};
     (void)state;
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         struct machine machine = {.native_no_userns = true};
         struct ck_jail_choice choice;
         struct choke_error error;
@@ -174,7 +174,7 @@ static void a_failed_trial_does_not_lower_the_demand(void **state)
 {
     static const enum choke_jail wanted[] = {CHOKE_JAIL_AUTO, CHOKE_JAIL_NATIVE};
     (void)state;
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         struct machine machine = {.bwrap = true, .native_no_userns = true, .failed = ENOMEM};
         struct ck_jails jails = {.prove = prove, .data = &machine};
         struct ck_jail_choice choice;

@@ -45,7 +45,7 @@ static void bytes_are_a_string_or_base64(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         char buffer[256];
         struct ck_json json;
-        ck_json_init(&json, buffer, sizeof buffer, false);
+        ck_json_init(&json, buffer, sizeof(buffer), false);
         ck_json_bytes(&json, NULL, rows[i].bytes, rows[i].length);
         assert_false(json.full);
         assert_int_equal(ck_json_length(&json), strlen(rows[i].written));
@@ -87,7 +87,7 @@ static void members_follow_each_other_without_a_blank(void **state)
     char buffer[512];
     struct ck_json json;
     (void)state;
-    ck_json_init(&json, buffer, sizeof buffer, false);
+    ck_json_init(&json, buffer, sizeof(buffer), false);
     write_document(&json);
     assert_false(json.full);
     assert_int_equal(ck_json_length(&json), strlen(DOCUMENT));
@@ -101,11 +101,11 @@ static void nothing_is_written_after_the_end(void **state)
     for (size_t size = 0; size <= strlen(DOCUMENT) + 8; size++) {
         char buffer[512];
         struct ck_json json;
-        memset(buffer, '#', sizeof buffer);
+        memset(buffer, '#', sizeof(buffer));
         ck_json_init(&json, buffer, size, false);
         write_document(&json);
         assert_true(ck_json_length(&json) <= size);
-        for (size_t i = size; i < sizeof buffer; i++)
+        for (size_t i = size; i < sizeof(buffer); i++)
             assert_int_equal(buffer[i], '#');
         if (size < strlen(DOCUMENT))
             assert_true(json.full);
@@ -119,7 +119,7 @@ static void what_was_written_since_a_mark_can_be_taken_back(void **state)
     char buffer[16];
     struct ck_json json;
     (void)state;
-    ck_json_init(&json, buffer, sizeof buffer, false);
+    ck_json_init(&json, buffer, sizeof(buffer), false);
     ck_json_open(&json, NULL, '[');
     ck_json_number(&json, NULL, 1);
     struct ck_json_mark mark = ck_json_mark(&json);
@@ -140,7 +140,7 @@ static void every_byte_comes_back(void **state)
     for (unsigned byte = 1; byte < 128; byte++) {
         char buffer[64], bytes[] = {'a', (char)byte, 'z', '\0'};
         struct ck_json json;
-        ck_json_init(&json, buffer, sizeof buffer, false);
+        ck_json_init(&json, buffer, sizeof(buffer), false);
         ck_json_open(&json, NULL, '[');
         ck_json_text(&json, NULL, bytes);
         ck_json_close(&json, ']');

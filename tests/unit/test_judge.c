@@ -27,7 +27,7 @@ static int load_policy(void **state)
     (void)state;
     char text[2048];
     (void)snprintf(
-        text, sizeof text,
+        text, sizeof(text),
         "version: 1\nsearch_path: [/usr/bin]\ntools:\n"
         "  - {name: git, why: w, adr: '0001', route: external, env: [FOO, BAR, GITHUB_TOKEN], limits: {timeout_s: 100},\n"
         "     egress: [a.example, '*.b.example', 'c.example:443']}\n"
@@ -128,10 +128,10 @@ static const struct refused refusals[] = {
             .argv = LIST("git"), GOOD, .probe = ""),
     REFUSED("probe_in_capitals_is_invalid", CHOKE_INVALID, "request.probe", "is not a valid probe name", "git",
             .argv = LIST("git"), GOOD, .probe = "Probe"),
-    REFUSED("probe_beginning_with_a_digit_is_invalid", CHOKE_INVALID, "request.probe", "is not a valid probe name", "git",
-            .argv = LIST("git"), GOOD, .probe = "1p"),
-    REFUSED("probe_beginning_with_an_underscore_is_invalid", CHOKE_INVALID, "request.probe", "is not a valid probe name",
-            "git", .argv = LIST("git"), GOOD, .probe = "_p"),
+    REFUSED("probe_beginning_with_a_digit_is_invalid", CHOKE_INVALID, "request.probe", "is not a valid probe name",
+            "git", .argv = LIST("git"), GOOD, .probe = "1p"),
+    REFUSED("probe_beginning_with_an_underscore_is_invalid", CHOKE_INVALID, "request.probe",
+            "is not a valid probe name", "git", .argv = LIST("git"), GOOD, .probe = "_p"),
     REFUSED("probe_with_a_slash_is_invalid", CHOKE_INVALID, "request.probe", "is not a valid probe name", "git",
             .argv = LIST("git"), GOOD, .probe = "a/../b"),
     REFUSED("probe_of_65_bytes_is_invalid", CHOKE_INVALID, "request.probe", "is not a valid probe name", "git",
@@ -146,7 +146,8 @@ static const struct refused refusals[] = {
     REFUSED("missing_bytes_are_invalid", CHOKE_INVALID, "request.stdin", "stdin_bytes is missing", "git",
             .argv = LIST("git"), GOOD, .stdin_kind = CHOKE_STDIN_BYTES, .stdin_length = 1),
     REFUSED("cap_under_18_is_invalid", CHOKE_INVALID, "request.max_output_bytes",
-            "an output cap of 17 bytes is too small; at least 18", "git", .argv = LIST("git"), GOOD, .max_output_bytes = 17),
+            "an output cap of 17 bytes is too small; at least 18", "git", .argv = LIST("git"), GOOD,
+            .max_output_bytes = 17),
     REFUSED("unknown_jail_is_invalid", CHOKE_INVALID, "request.jail", "jail 5 is not known", "git", .argv = LIST("git"),
             GOOD, .jail = (enum choke_jail)5),
     REFUSED("jail_none_with_a_jail_required_is_invalid", CHOKE_INVALID, "request.jail",
@@ -247,17 +248,17 @@ static void check_refusal(void **state)
 {
     const struct refused *row = *state;
     struct ck_verdict verdict;
-    memset(&verdict, 0xa5, sizeof verdict);
+    memset(&verdict, 0xa5, sizeof(verdict));
     judge_into(policy, &row->request, &verdict);
     if (verdict.outcome != row->outcome)
         fail_msg("wanted outcome %d, got %d: %s", (int)row->outcome, (int)verdict.outcome, verdict.error.message);
     assert_string_equal(verdict.rule, row->rule);
     assert_int_equal(verdict.error.outcome, row->outcome);
-    if (strstr(verdict.error.message, row->expected_text) == NULL)
+    if (!strstr(verdict.error.message, row->expected_text))
         fail_msg("wanted '%s', got '%s'", row->expected_text, verdict.error.message);
     assert_null(strstr(verdict.error.message, TOKEN_BODY));
     assert_null(strstr(verdict.error.message, "swordfish"));
-    if (row->tool == NULL) {
+    if (!row->tool) {
         assert_null(verdict.tool);
     } else {
         assert_non_null(verdict.tool);
@@ -338,7 +339,7 @@ static void check_allowance(void **state)
 {
     const struct allowed *row = *state;
     struct ck_verdict verdict;
-    memset(&verdict, 0xa5, sizeof verdict);
+    memset(&verdict, 0xa5, sizeof(verdict));
     judge_into(policy, &row->request, &verdict);
     if (verdict.outcome != CHOKE_NONE)
         fail_msg("refused: %s", verdict.error.message);
@@ -358,7 +359,7 @@ static void assert_verdict(const struct choke_request *request, enum choke_outco
 {
     struct ck_verdict verdict;
     judge_into(policy, request, &verdict);
-    if (verdict.outcome != outcome || strstr(verdict.error.message, expected_text) == NULL)
+    if (verdict.outcome != outcome || !strstr(verdict.error.message, expected_text))
         fail_msg("wanted %d '%s', got %d '%s'", (int)outcome, expected_text, (int)verdict.outcome,
                  verdict.error.message);
     assert_string_equal(verdict.rule, rule);
@@ -405,7 +406,7 @@ static void too_many_strings_are_invalid(void **state)
 {
     (void)state;
     size_t count = CK_ARG_COUNT_MAX + 1;
-    const char **argv = test_malloc((count + 1) * sizeof *argv);
+    const char **argv = test_malloc((count + 1) * sizeof(*argv));
     for (size_t i = 0; i < count; i++)
         argv[i] = i == 0 ? "git" : "";
     argv[count] = NULL;

@@ -74,7 +74,7 @@ static void allow_loader_of(int ruleset_fd, const char *path)
     char loader[PATH_MAX];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0);
-    assert_int_equal(ck_elf_interpreter(fd, loader, sizeof loader), 0);
+    assert_int_equal(ck_elf_interpreter(fd, loader, sizeof(loader)), 0);
     close(fd);
     allow(ruleset_fd, loader);
 }
@@ -196,7 +196,7 @@ static void a_grant_gives_what_it_says(void **state)
     int empty_fd = new_whole();
     assert_int_equal(with(empty_fd, try_all, in(sandbox, "one")), 0);
     close(empty_fd);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int ruleset_fd = new_whole();
         grant(ruleset_fd, in(sandbox, "one"), cases[i].grant);
         assert_int_equal(with(ruleset_fd, try_all, in(sandbox, "one")), cases[i].found);

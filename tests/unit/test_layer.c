@@ -67,12 +67,12 @@ static const struct {
 static void every_error_has_its_cause(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct ck_layer_trial trials[CK_LAYERS] = {0};
         struct ck_layer_message message;
         trials[cases[i].layer].error = cases[i].error;
         ck_layer_explain(cases[i].layer, trials, cases[i].host, &message);
-        if (strstr(message.cause, cases[i].cause) == NULL || strstr(message.remedy, cases[i].remedy) == NULL ||
+        if (!strstr(message.cause, cases[i].cause) || !strstr(message.remedy, cases[i].remedy) ||
             (cases[i].remedy[0] == '\0' && message.remedy[0] != '\0'))
             fail_msg("case %zu: '%s', '%s'", i, message.cause, message.remedy);
         assert_string_equal(message.detail, "");

@@ -121,7 +121,7 @@ static void unknown_text_is_refused_with_line_and_column(void **state)
         struct choke_error error = {0};
         int r = parse(refusals[i].text, &config, &error);
         ck_lint_config_done(&config);
-        if (r != -EINVAL || strstr(error.message, refusals[i].expected_text) == NULL)
+        if (r != -EINVAL || !strstr(error.message, refusals[i].expected_text))
             fail_msg("%s: %d '%s'", refusals[i].text, r, error.message);
         if (error.line != refusals[i].line || error.column != refusals[i].column)
             fail_msg("%s: at %u:%u: %s", refusals[i].text, error.line, error.column, error.message);

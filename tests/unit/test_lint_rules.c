@@ -126,11 +126,11 @@ static void faults_of_a_file_have_line_and_column(void **state)
 static void malformed_files_are_refused_with_the_reason(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++) {
+    for (size_t i = 0; i < sizeof(malformed) / sizeof(malformed[0]); i++) {
         struct choke_error error = {0};
         if (accepted(malformed[i].text, &error))
             fail_msg("accepted: %s", malformed[i].text);
-        if (strstr(error.message, malformed[i].word) == NULL)
+        if (!strstr(error.message, malformed[i].word))
             fail_msg("'%s' is not in: %s", malformed[i].word, error.message);
     }
 }
@@ -155,10 +155,10 @@ static void languages_are_detected_by_name_and_by_first_line(void **state)
         {"a.py", "#!/bin/sh\n", "python"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const char *text = cases[i].text;
-        const struct ck_grammar *found = ck_grammar_of(cases[i].path, text, text != NULL ? strlen(text) : 0);
-        if (cases[i].language == NULL)
+        const struct ck_grammar *found = ck_grammar_of(cases[i].path, text, text ? strlen(text) : 0);
+        if (!cases[i].language)
             assert_null(found);
         else
             assert_string_equal(found->name, cases[i].language);

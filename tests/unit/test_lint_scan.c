@@ -94,7 +94,7 @@ static void another_encoding_is_skipped_with_a_reason(void **state)
         {"x = 1\n\n# coding: utf-7\neval(1)\n", CK_LINT_SCANNED},
         {"x = 'coding: utf-7'\neval(1)\n", CK_LINT_SCANNED},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct ck_lint_scan scan = scan_text(state, cases[i].text);
         if (scan.skip != cases[i].skip)
             fail_msg("%s: %s", cases[i].text, ck_lint_skip_reason(scan.skip));
@@ -173,7 +173,7 @@ static void hostile_texts_end_in_bounded_time(void **state)
         {"import subprocess\nsubprocess.run(**", "{**", "x)\n"},       /* mappings in mappings */
         {"eval\n", "a = ", "eval\n"},                                  /* a chain of assignments */
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         size_t length;
         char *text = repeat(cases[i].head, cases[i].part, HOSTILE_BYTES, cases[i].tail, &length);
         struct ck_lint_scan scan = scan_bytes(state, text, length);

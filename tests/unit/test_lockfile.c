@@ -55,7 +55,7 @@ static char *compare(const struct ck_lockfile *before, const struct ck_lockfile 
     assert_int_equal(ck_lockfile_compare(before, after, &arena, &drifts, &count), 0);
     text[0] = '\0';
     for (size_t i = 0; i < count; i++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s: %s: %s -> %s\n", drifts[i].tool, drifts[i].what,
+        at += (size_t)snprintf(text + at, sizeof(text) - at, "%s: %s: %s -> %s\n", drifts[i].tool, drifts[i].what,
                                drifts[i].before ? drifts[i].before : "-", drifts[i].after ? drifts[i].after : "-");
     ck_arena_done(&arena);
     return text;
@@ -156,11 +156,11 @@ static const struct {
 static void an_invalid_lock_is_refused_with_a_message(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct ck_lockfile lock;
         struct choke_error error = {0};
         assert_int_equal(ck_lockfile_parse(bad[i].text, strlen(bad[i].text), &lock, &error), -EINVAL);
-        if (strstr(error.message, bad[i].expected_text) == NULL)
+        if (!strstr(error.message, bad[i].expected_text))
             fail_msg("case %zu: %s", i, error.message);
         assert_int_equal(lock.count, 0);
         ck_lockfile_done(&lock);
@@ -184,14 +184,14 @@ static void deep_nesting_is_refused(void **state)
 static void too_many_tools_are_counted(void **state)
 {
     static const char head[] = "{\"version\": 1, \"tools\": [0";
-    size_t length = sizeof head + 2 * 100000 + 2;
+    size_t length = sizeof(head) + 2 * 100000 + 2;
     char *text = calloc(1, length);
     struct choke_error error = {0};
     struct ck_lockfile lock;
     (void)state;
     assert_non_null(text);
-    memcpy(text, head, sizeof head - 1);
-    for (size_t i = sizeof head - 1; i + 3 < length; i += 2)
+    memcpy(text, head, sizeof(head) - 1);
+    for (size_t i = sizeof(head) - 1; i + 3 < length; i += 2)
         memcpy(text + i, ",0", 2);
     memcpy(text + strlen(text), "]}", 2);
     assert_int_equal(ck_lockfile_parse(text, strlen(text), &lock, &error), -EINVAL);

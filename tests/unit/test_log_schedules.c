@@ -71,9 +71,9 @@ struct reader {
 static const char *member(const char *line, size_t length, const char *key)
 {
     char text[32];
-    (void)snprintf(text, sizeof text, "\"%s\":", key);
+    (void)snprintf(text, sizeof(text), "\"%s\":", key);
     const char *at = memmem(line, length, text, strlen(text));
-    return at != NULL ? at + strlen(text) : NULL;
+    return at ? at + strlen(text) : NULL;
 }
 
 static void take_repair(struct reader *reader, const char *line, size_t length)
@@ -93,7 +93,7 @@ static void take_tag(struct reader *reader, const char *line, size_t length)
     const char *tag = member(line, length, "tag") + 1;
     char *place = reader->tags[reader->tag_count++];
     assert_true(reader->tag_count < 64);
-    (void)snprintf(place, sizeof reader->tags[0], "%.*s", (int)strcspn(tag, "\""), tag);
+    (void)snprintf(place, sizeof(reader->tags[0]), "%.*s", (int)strcspn(tag, "\""), tag);
     for (int i = 0; i + 1 < reader->tag_count; i++)
         assert_string_not_equal(reader->tags[i], place); /* each once */
 }
@@ -101,15 +101,15 @@ static void take_tag(struct reader *reader, const char *line, size_t length)
 static void take_line(struct reader *reader, const char *line, size_t length, bool first)
 {
     struct ck_envelope envelope;
-    int result = ck_line_read(line, length, &envelope);
-    assert_int_not_equal(result, -EBADMSG);
-    if (result < 0) {
-        reader->torn = reader->torn == NULL ? line : reader->torn;
+    int r = ck_line_read(line, length, &envelope);
+    assert_int_not_equal(r, -EBADMSG);
+    if (r < 0) {
+        reader->torn = !reader->torn ? line : reader->torn;
         reader->torn_length += length + 1;
         return;
     }
     if (reader->seq == 0)
-        memcpy(reader->log, envelope.log, sizeof reader->log);
+        memcpy(reader->log, envelope.log, sizeof(reader->log));
     assert_string_equal(envelope.log, reader->log);
     assert_int_equal(envelope.seq, reader->seq);
     assert_string_equal(envelope.prev, reader->prev);
@@ -120,7 +120,7 @@ static void take_line(struct reader *reader, const char *line, size_t length, bo
         assert_null(reader->torn);
     if (strcmp(envelope.kind, CK_AUDIT_KIND_INTENT) == 0)
         take_tag(reader, line, length);
-    memcpy(reader->prev, envelope.hash, sizeof reader->prev);
+    memcpy(reader->prev, envelope.hash, sizeof(reader->prev));
     reader->seq++;
 }
 
@@ -156,7 +156,7 @@ static void take_all(struct reader *reader)
             assert_int_not_equal(world.names[i].inode, world.names[log].inode);
             names[count++] = world.names[i].text;
         }
-    qsort(names, count, sizeof names[0], by_name);
+    qsort(names, count, sizeof(names[0]), by_name);
     for (size_t i = 0; i < count; i++)
         take_file(reader, &world.inodes[world.names[world_find(&world, names[i])].inode]);
     take_file(reader, &world.inodes[world.names[log].inode]);
@@ -165,7 +165,7 @@ static void take_all(struct reader *reader)
 static bool has_tag(const struct reader *reader, int writer, int append)
 {
     char tag[32];
-    (void)snprintf(tag, sizeof tag, "%d.%d", writer, append);
+    (void)snprintf(tag, sizeof(tag), "%d.%d", writer, append);
     for (int i = 0; i < reader->tag_count; i++)
         if (strcmp(reader->tags[i], tag) == 0)
             return true;
@@ -230,7 +230,7 @@ static void add_faults(const struct scenario *scenario, const struct writer *wri
         return;
     add(options, count, (struct option){i, FATE_FAIL, 0});
     const size_t parts[] = {1, 2, length / 2, length - 2, length - 1};
-    for (size_t k = 0; !scenario->no_cuts && k < sizeof parts / sizeof parts[0]; k++) {
+    for (size_t k = 0; !scenario->no_cuts && k < sizeof(parts) / sizeof(parts[0]); k++) {
         add(options, count, (struct option){i, FATE_CUT, parts[k]});
         add(options, count, (struct option){i, FATE_SHORT, parts[k]});
     }
@@ -318,7 +318,7 @@ static bool step_back(struct search *search)
 static void explore(const struct scenario *scenario)
 {
     struct search search = {.scenario = scenario};
-    search.seen = calloc((size_t)1 << SEEN_BITS, sizeof *search.seen);
+    search.seen = calloc((size_t)1 << SEEN_BITS, sizeof(*search.seen));
     assert_non_null(search.seen);
     size_t ways = 0;
     do {

@@ -39,7 +39,7 @@ static void make_sample(struct sample *sample)
         memcpy(sample->text + length, text, more);
         length += more;
         sample->ends[i] = length;
-        memcpy(place.prev, sample->hashes[i], sizeof place.prev);
+        memcpy(place.prev, sample->hashes[i], sizeof(place.prev));
     }
     ck_record_done(&record);
 }
@@ -55,8 +55,8 @@ static void every_cut_leaves_a_tail_that_is_reported_correctly(void **state)
         size_t whole = 0;
         while (whole < RECORDS && sample.ends[whole] <= length + 1)
             whole++;
-        int result = ck_tail_find(sample.text, length, true, &tail);
-        assert_int_equal(result, whole == 0 ? -EAGAIN : 0);
+        int r = ck_tail_find(sample.text, length, true, &tail);
+        assert_int_equal(r, whole == 0 ? -EAGAIN : 0);
         if (whole == 0)
             continue;
         bool lacks = sample.ends[whole - 1] == length + 1;
@@ -76,9 +76,9 @@ static void part_of_a_log_is_enough_where_a_record_is_in_it(void **state)
     make_sample(&sample);
     size_t end = sample.ends[RECORDS - 1];
     for (size_t start = 1; start < end; start++) {
-        int result = ck_tail_find(sample.text + start, end - start, false, &tail);
+        int r = ck_tail_find(sample.text + start, end - start, false, &tail);
         bool enough = start < sample.ends[RECORDS - 2];
-        assert_int_equal(result, enough ? 0 : -EAGAIN);
+        assert_int_equal(r, enough ? 0 : -EAGAIN);
         if (enough)
             assert_int_equal(tail.last.seq, RECORDS - 1);
     }
@@ -96,14 +96,14 @@ static void flipped_bit_in_the_last_record_is_seen(void **state)
     for (size_t i = start; i + 1 < end; i++)
         for (int bit = 0; bit < 8; bit++) {
             sample.text[i] = (char)(sample.text[i] ^ 1 << bit);
-            int result = ck_tail_find(sample.text, end, true, &tail);
+            int r = ck_tail_find(sample.text, end, true, &tail);
             bool closing = i + 1 + CK_AUDIT_CLOSING_LENGTH >= end;
             if (!closing && sample.text[i] != '\n')
-                assert_int_equal(result, -EBADMSG);
-            else if (result == 0)
+                assert_int_equal(r, -EBADMSG);
+            else if (r == 0)
                 assert_true(tail.last.seq < RECORDS - 1 && tail.torn_length > 0);
             else
-                assert_int_equal(result, -EBADMSG);
+                assert_int_equal(r, -EBADMSG);
             sample.text[i] = (char)(sample.text[i] ^ 1 << bit);
         }
     assert_int_equal(ck_tail_find(sample.text, end, true, &tail), 0);
@@ -117,10 +117,10 @@ static void several_torn_lines_are_one_tail(void **state)
     make_sample(&sample);
     size_t end = sample.ends[RECORDS - 1];
     static const char torn[] = "{\"v\":1,\"log\n\n{\"v\n";
-    memcpy(sample.text + end, torn, sizeof torn);
-    assert_int_equal(ck_tail_find(sample.text, end + sizeof torn - 1, true, &tail), 0);
+    memcpy(sample.text + end, torn, sizeof(torn));
+    assert_int_equal(ck_tail_find(sample.text, end + sizeof(torn) - 1, true, &tail), 0);
     assert_int_equal(tail.last.seq, RECORDS - 1);
-    assert_int_equal(tail.torn_length, sizeof torn - 1);
+    assert_int_equal(tail.torn_length, sizeof(torn) - 1);
     assert_ptr_equal(tail.torn, sample.text + end);
 }
 
@@ -162,7 +162,7 @@ static void rotated_files_are_known_by_their_names(void **state)
                                          "audits-000000000007.jsonl",
                                          "audit",
                                          ""};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         assert_false(ck_name_is_rotated(others[i], "audit.jsonl"));
     memset(long_one, 'x', NAME_MAX);
     long_one[NAME_MAX] = '\0';
@@ -186,7 +186,7 @@ static void files_on_their_way_are_known_by_their_names(void **state)
                                          "other.jsonl.0123456789abcdef.new",
                                          "audit.jsonl.0123456789abcdef.jsonl",
                                          ""};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         assert_false(ck_name_is_new(others[i], "audit.jsonl"));
     memset(long_one, 'x', NAME_MAX);
     long_one[NAME_MAX] = '\0';

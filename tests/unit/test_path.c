@@ -23,7 +23,7 @@ static void the_rest_after_the_root_is_found(void **state)
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const char *rest = ck_path_beneath(rows[i].root, rows[i].path);
-        assert_int_equal(rest == NULL, rows[i].rest == NULL);
+        assert_int_equal(!rest, !rows[i].rest);
         if (rest)
             assert_string_equal(rest, rows[i].rest);
     }

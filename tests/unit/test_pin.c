@@ -43,7 +43,7 @@ static uint64_t bytes_read(void)
     unsigned long long count = 0;
     int fd = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0);
-    assert_true(read(fd, text, sizeof text - 1) > 0);
+    assert_true(read(fd, text, sizeof(text) - 1) > 0);
     close(fd);
     assert_int_equal(sscanf(text, "rchar: %llu", &count), 1);
     return count;
@@ -55,10 +55,10 @@ static int check(struct ck_pin_cache *pins, const char *path, const char *digest
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0);
     uint64_t before = bytes_read();
-    int result = ck_pin_check(pins, path, digest, false, &fd, &error);
+    int r = ck_pin_check(pins, path, digest, false, &fd, &error);
     *ret_read = bytes_read() - before;
     close(fd);
-    return result;
+    return r;
 }
 
 static void the_right_file_passes_and_stays_the_same_descriptor(void **state)
@@ -132,7 +132,7 @@ static void a_script_becomes_a_copy_that_nobody_can_change(void **state)
     int fd = open_file(*state, "tool", O_RDONLY);
     assert_int_equal(ck_pin_check(&pins, "tool", digest, true, &fd, &error), 0);
     make_file(*state, "tool", 0755, "#!/bin/sh\necho evil\n");
-    assert_int_equal(pread(fd, text, sizeof text, 0), strlen(SCRIPT));
+    assert_int_equal(pread(fd, text, sizeof(text), 0), strlen(SCRIPT));
     assert_string_equal(text, SCRIPT);
     assert_int_equal(pwrite(fd, "x", 1, 0), -1);
     assert_int_equal(ftruncate(fd, 0), -1);
@@ -192,13 +192,13 @@ static void a_file_that_has_just_changed_is_read_each_time(void **state)
     char digest[65];
     static char text[100001];
     uint64_t count;
-    memset(text, 'a', sizeof text - 1);
+    memset(text, 'a', sizeof(text) - 1);
     make_file(*state, "tool", 0755, text);
     const char *path = in(*state, "tool");
     digest_of(path, digest);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(check(&pins, path, digest, &count), 0);
-        assert_true(count >= sizeof text - 1);
+        assert_true(count >= sizeof(text) - 1);
     }
     assert_int_equal(pins.count, 0);
     ck_pin_cache_done(&pins);

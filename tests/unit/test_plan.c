@@ -35,7 +35,7 @@ static void load_policy(struct fixture *fixture)
     char *read;
     size_t length;
     struct choke_error error = {0};
-    (void)snprintf(text, sizeof text, policy_format, fixture->sandbox->path);
+    (void)snprintf(text, sizeof(text), policy_format, fixture->sandbox->path);
     make_file(fixture->sandbox, "conf/policy.yaml", 0600, text);
     const struct ck_rulefile file = ck_policyfile(in(fixture->sandbox, "conf/policy.yaml"));
     if (ck_rulefile_read(&file, &read, &length, &fixture->place, &error) < 0 ||
@@ -46,8 +46,8 @@ static void load_policy(struct fixture *fixture)
 
 static int setup(void **state)
 {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    if (fixture == NULL || sandbox_new((void **)&fixture->sandbox) < 0)
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+    if (!fixture || sandbox_new((void **)&fixture->sandbox) < 0)
         return -1;
     make_directory(fixture->sandbox, "bin", 0755);
     make_directory(fixture->sandbox, "conf", 0755);
@@ -90,7 +90,7 @@ static size_t open_descriptors(void)
     size_t count = 0;
     DIR *directory = opendir("/proc/self/fd");
     assert_non_null(directory);
-    while (readdir(directory) != NULL)
+    while (readdir(directory))
         count++;
     closedir(directory);
     return count;
@@ -188,7 +188,7 @@ static void stdin_bytes_are_readable_and_cannot_be_changed(void **state)
     struct ck_plan plan;
     char text[8] = {0};
     assert_int_equal(ck_plan_make(&fixture->sources, &request, &plan), 0);
-    assert_int_equal(read(plan.stdin_fd, text, sizeof text), 5);
+    assert_int_equal(read(plan.stdin_fd, text, sizeof(text)), 5);
     assert_string_equal(text, "hello");
     assert_int_equal(write(plan.stdin_fd, "x", 1), -1);
     ck_plan_done(&plan);

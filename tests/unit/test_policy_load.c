@@ -62,7 +62,8 @@ static const struct refused refusals[] = {
 
     /* what YAML has and a policy has not */
     {"escaped_nul_is_refused", HEAD "  - name: \"r\\0g\"\n", 4, 11, "this value contains a NUL byte"},
-    {"escaped_control_is_refused", HEAD "  - name: \"r\\eg\"\n", 4, 11, "this value contains a control character (0x1b)"},
+    {"escaped_control_is_refused", HEAD "  - name: \"r\\eg\"\n", 4, 11,
+     "this value contains a control character (0x1b)"},
     {"escaped_tab_is_refused", HEAD "  - name: \"r\\tg\"\n", 4, 11, "this value contains a control character (0x09)"},
     {"escaped_bidi_is_refused", HEAD "  - name: \"r\\u202eg\"\n", 4, 11, "changes the direction of text"},
     {"control_in_a_key_is_refused", "\"ver\\asion\": 1\n", 1, 1, "this value contains a control character"},
@@ -250,7 +251,8 @@ static const struct refused refusals[] = {
     {"name_in_capitals_is_refused", HEAD "  - name: Rg\n    why: w\n    adr: \"0004\"\n    route: direct\n", 4, 11,
      "'Rg' is not a valid tool name"},
     {"name_beginning_with_a_dash_is_refused",
-     HEAD "  - name: \"-rf\"\n    why: w\n    adr: \"0004\"\n    route: direct\n", 4, 11, "'-rf' is not a valid tool name"},
+     HEAD "  - name: \"-rf\"\n    why: w\n    adr: \"0004\"\n    route: direct\n", 4, 11,
+     "'-rf' is not a valid tool name"},
     {"name_beginning_with_a_dot_is_refused", HEAD "  - name: ..\n    why: w\n    adr: \"0004\"\n    route: direct\n", 4,
      11, "'..' is not a valid tool name"},
     {"name_with_a_line_break_is_refused",
@@ -328,8 +330,8 @@ static void assert_refused(const struct refused *row, const char *text, size_t l
     assert_ptr_equal(policy, untouched);
     assert_int_equal(error.outcome, CHOKE_POLICY);
     char place[64];
-    (void)snprintf(place, sizeof place, "policy 'p.yaml': line %u, column %u: ", row->line, row->column);
-    if (strncmp(error.message, place, strlen(place)) != 0 || strstr(error.message, row->expected_text) == NULL)
+    (void)snprintf(place, sizeof(place), "policy 'p.yaml': line %u, column %u: ", row->line, row->column);
+    if (strncmp(error.message, place, strlen(place)) != 0 || !strstr(error.message, row->expected_text))
         fail_msg("wanted '%s...%s', got '%s'", place, row->expected_text, error.message);
     assert_int_equal(error.line, row->line);
     assert_int_equal(error.column, row->column);
@@ -348,7 +350,7 @@ static void nul_byte_is_refused(void **state)
     (void)state;
     static const char text[] = "version: 1\n# a\0b\n";
     struct refused row = {.line = 2, .column = 4, .expected_text = "a NUL byte (0x00)"};
-    assert_refused(&row, text, sizeof text - 1);
+    assert_refused(&row, text, sizeof(text) - 1);
 }
 
 /* Both ends of every refused range, raw and as an escape; and the characters beside them. */
@@ -365,13 +367,14 @@ static void hidden_characters_are_refused_and_their_neighbours_are_not(void **st
     struct ck_policy *policy = NULL;
     struct choke_error error;
     for (size_t i = 0; i < COUNT(refused); i++) {
-        (void)snprintf(text, sizeof text, HEAD "  - {name: a, why: \"\\U%08x\", adr: '0004', route: jail}\n",
+        (void)snprintf(text, sizeof(text), HEAD "  - {name: a, why: \"\\U%08x\", adr: '0004', route: jail}\n",
                        refused[i]);
         struct refused row = {.line = 4, .column = 20, .expected_text = "this value contains a"};
         assert_refused(&row, text, strlen(text));
     }
     for (size_t i = 0; i < COUNT(fine); i++) {
-        (void)snprintf(text, sizeof text, HEAD "  - {name: a, why: \"w\\U%08x\", adr: '0004', route: jail}\n", fine[i]);
+        (void)snprintf(text, sizeof(text), HEAD "  - {name: a, why: \"w\\U%08x\", adr: '0004', route: jail}\n",
+                       fine[i]);
         if (ck_policy_parse("p.yaml", text, strlen(text), &policy, &error) != 0)
             fail_msg("refused: %s", error.message);
         ck_policy_free(policy);
@@ -410,7 +413,7 @@ static void assert_repeated_is_refused(const char *head, const char *before, con
     struct ck_policy *policy = NULL;
     struct choke_error error = {0};
     assert_int_equal(ck_policy_parse("p.yaml", text, at, &policy, &error), -EINVAL);
-    if (strstr(error.message, expected_text) == NULL)
+    if (!strstr(error.message, expected_text))
         fail_msg("wanted '%s', got '%s'", expected_text, error.message);
     test_free(text);
 }
@@ -456,10 +459,10 @@ static void every_key_reaches_the_model(void **state)
         "    version_args: [--version, --version]\n    env: [RG_A, RG_B]\n"
         "    set_env:\n      - {name: GIT_PAGER, value: cat}\n      - {name: EMPTY, value: \"\"}\n"
         "    credentials: allow\n    limits: {timeout_s: 31536000}\n" OTHER;
-    char *text = test_malloc(sizeof source);
-    memcpy(text, source, sizeof source);
+    char *text = test_malloc(sizeof(source));
+    memcpy(text, source, sizeof(source));
     struct ck_policy *policy = must_parse(text);
-    memset(text, 'x', sizeof source);
+    memset(text, 'x', sizeof(source));
     test_free(text);
 
     assert_string_equal(policy->file, "p.yaml");
@@ -510,9 +513,9 @@ static void every_limit_reaches_the_model(void **state)
                                        .open_files = 9,
                                        .egress_mib = 2,
                                        .egress_connections = 7};
-    assert_memory_equal(limits, &expected, sizeof expected);
+    assert_memory_equal(limits, &expected, sizeof(expected));
     /* The table has a row for each field, so that none is forgotten. */
-    assert_int_equal(CK_LIMIT_KEYS * sizeof(uint32_t), sizeof expected);
+    assert_int_equal(CK_LIMIT_KEYS * sizeof(uint32_t), sizeof(expected));
     ck_policy_free(policy);
 }
 
@@ -522,7 +525,7 @@ static void least_limits_are_the_stricter_of_each(void **state)
     struct ck_limits least = {.timeout_s = 60, .memory_mib = 512, .cpu_s = 30};
     ck_policy_limits_least(&least, &(struct ck_limits){.timeout_s = 90, .memory_mib = 256, .processes = 7});
     const struct ck_limits expected = {.timeout_s = 60, .memory_mib = 256, .processes = 7, .cpu_s = 30};
-    assert_memory_equal(&least, &expected, sizeof expected);
+    assert_memory_equal(&least, &expected, sizeof(expected));
 }
 
 static void what_is_left_out_is_closed(void **state)
@@ -585,7 +588,7 @@ static void a_thousand_tools_are_found_by_exact_name(void **state)
     assert_int_equal(policy->tools_count, 1000);
     for (unsigned i = 0; i < 1000; i++) {
         char name[16];
-        (void)snprintf(name, sizeof name, "t%u", i);
+        (void)snprintf(name, sizeof(name), "t%u", i);
         const struct ck_tool *tool = ck_policy_find(policy, name);
         assert_non_null(tool);
         assert_string_equal(tool->name, name);
@@ -630,7 +633,7 @@ static void install_command_fits_the_platform(void **state)
         struct ck_tool tool = {.name = "x", .install = rows[i].install};
         const char *wanted = CK_PLATFORM_HERE == CK_PLATFORM_LINUX ? rows[i].linux_command : rows[i].macos_command;
         const char *command = ck_policy_tool_install_command(&arena, &tool);
-        if (wanted == NULL) {
+        if (!wanted) {
             assert_null(command);
         } else {
             assert_non_null(command);

@@ -22,11 +22,11 @@ static const json_t *resolved(const json_t *node)
 {
     static const char start[] = "#/definitions/";
     const char *reference = json_string_value(json_object_get(node, "$ref"));
-    if (reference == NULL)
+    if (!reference)
         return node;
-    assert_int_equal(strncmp(reference, start, sizeof start - 1), 0);
-    const json_t *target = json_object_get(json_object_get(schema, "definitions"), reference + sizeof start - 1);
-    if (target == NULL)
+    assert_int_equal(strncmp(reference, start, sizeof(start) - 1), 0);
+    const json_t *target = json_object_get(json_object_get(schema, "definitions"), reference + sizeof(start) - 1);
+    if (!target)
         fail_msg("'%s' leads nowhere", reference);
     return target;
 }
@@ -45,7 +45,7 @@ static void require_type(const json_t *node, const char *type, const char *path)
 {
     const json_t *given = json_object_get(node, "type");
     const char *single = json_string_value(given);
-    if (single != NULL ? strcmp(single, type) != 0 : !has_value(given, type))
+    if (single ? strcmp(single, type) != 0 : !has_value(given, type))
         fail_msg("'%s' must be of type '%s'", path, type);
 }
 
@@ -65,11 +65,11 @@ static void compare_mapping(const cyaml_schema_value_t *table, const json_t *nod
     require_type(node, "object", path);
     if (!json_is_false(json_object_get(node, "additionalProperties")))
         fail_msg("'%s' must refuse unknown keys", path);
-    for (const cyaml_schema_field_t *field = table->mapping.fields; field->key != NULL; field++, count++) {
+    for (const cyaml_schema_field_t *field = table->mapping.fields; field->key; field++, count++) {
         char inner[256];
-        (void)snprintf(inner, sizeof inner, "%s.%s", path, field->key);
+        (void)snprintf(inner, sizeof(inner), "%s.%s", path, field->key);
         const json_t *property = json_object_get(properties, field->key);
-        if (property == NULL)
+        if (!property)
             fail_msg("'%s' is a key of the loader's, and not in policy.schema.json", inner);
         bool optional = (field->value.flags & CYAML_FLAG_OPTIONAL) != 0;
         if (has_value(json_object_get(node, "required"), field->key) == optional)
@@ -86,7 +86,7 @@ static void compare_enum(const cyaml_schema_value_t *table, const json_t *node, 
 {
     const json_t *enum_values = json_object_get(node, "enum");
     const char *type = json_string_value(json_object_get(node, "type"));
-    bool truth = enum_values == NULL && type != NULL && strcmp(type, "boolean") == 0;
+    bool truth = !enum_values && type && strcmp(type, "boolean") == 0;
     for (uint32_t i = 0; i < table->enumeration.count; i++) {
         const char *word = table->enumeration.strings[i].str;
         if (truth ? strcmp(word, "true") != 0 && strcmp(word, "false") != 0 : !has_value(enum_values, word))
@@ -139,7 +139,7 @@ static void schema_for_editors_has_the_keys_of_the_loader(void **state)
     (void)state;
     json_error_t error;
     schema = json_load_file(CHOKE_SOURCE_DIR "/policy/policy.schema.json", JSON_REJECT_DUPLICATES, &error);
-    if (schema == NULL)
+    if (!schema)
         fail_msg("policy.schema.json: line %d: %s", error.line, error.text);
     compare(&ck_policy_schema, schema, "policy");
     assert_true(keys_seen > 40);

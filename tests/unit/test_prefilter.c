@@ -16,7 +16,7 @@ static struct ck_prefilter *make(struct ck_arena *arena, const char *const *trig
     struct ck_prefilter *prefilter;
     struct choke_error error = {0};
     assert_int_equal(ck_prefilter_new(arena, &prefilter, &error), 0);
-    for (; *triggers != NULL; triggers++)
+    for (; *triggers; triggers++)
         assert_int_equal(ck_prefilter_add(prefilter, arena, *triggers, &error), 0);
     if (python)
         assert_int_equal(ck_prefilter_read_python(prefilter, arena, lookups, 1, &error), 0);
@@ -47,7 +47,7 @@ static void words_are_whole_and_all_of_one_trigger(void **state)
         {"# eval in prose", true}, {"osystem", false},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++)
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
         check(triggers, false, samples[i].text, samples[i].expected);
 }
 
@@ -59,7 +59,7 @@ static void a_pair_is_two_words_in_sequence(void **state)
         {"os getattr", false},    {"getattr x os", false},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++)
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
         check(triggers, false, samples[i].text, samples[i].expected);
 }
 
@@ -76,7 +76,7 @@ static void prose_of_python_does_not_count(void **state)
         {"import os\nx = f'{os.system}'\n", true},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++)
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
         check(triggers, true, samples[i].text, samples[i].expected);
 }
 
@@ -106,7 +106,7 @@ static void code_is_never_taken_for_a_string(void **state)
         "x = f'a\\\nb'; os.system()",
     };
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         check(triggers, true, texts[i], true);
 }
 
@@ -122,7 +122,7 @@ static void malformed_triggers_are_refused(void **state)
 {
     static const char *const wrong[] = {"", " ", "a  b", "a.b", "a+", "+b", "a b ", "na\303\257ve"};
     (void)state;
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         struct ck_arena arena = {0};
         struct ck_prefilter *prefilter;
         struct choke_error error = {0};

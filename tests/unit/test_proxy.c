@@ -39,8 +39,8 @@ static void note(void *data, const struct ck_gate_event *event)
 {
     struct noted *noted = data;
     noted->count[event->verdict]++;
-    (void)snprintf(noted->reason, sizeof noted->reason, "%s", event->reason);
-    (void)snprintf(noted->host, sizeof noted->host, "%s", event->host);
+    (void)snprintf(noted->reason, sizeof(noted->reason), "%s", event->reason);
+    (void)snprintf(noted->host, sizeof(noted->host), "%s", event->host);
     noted->up_bytes += event->up_bytes;
     noted->down_bytes += event->down_bytes;
 }
@@ -48,7 +48,7 @@ static void note(void *data, const struct ck_gate_event *event)
 static int listen_somewhere(uint16_t *ret_port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
+    socklen_t size = sizeof(address);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(fd >= 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
@@ -64,7 +64,7 @@ static int dial(uint16_t port)
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(fd >= 0);
-    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
     return fd;
 }
 
@@ -73,10 +73,10 @@ static struct ck_gate *open_gate(struct ck_proxy *proxy, const char *rule, struc
     struct ck_destination rules[1];
     const char *why = NULL;
     struct ck_gate *gate = NULL;
-    if (rule != NULL)
+    if (rule)
         assert_int_equal(ck_destination_parse(rule, rules, &why), 0);
     struct ck_gate_options options = {
-        .rules = rules, .rules_count = rule != NULL, .budget = CK_GATE_BUDGET_DEFAULT, .on_event = note, .data = noted};
+        .rules = rules, .rules_count = !!rule, .budget = CK_GATE_BUDGET_DEFAULT, .on_event = note, .data = noted};
     assert_int_equal(ck_proxy_open(proxy, listen_somewhere(ret_port), &options, &gate), 0);
     assert_non_null(gate);
     return gate;
@@ -103,7 +103,7 @@ static void expect_reply(struct ck_proxy *proxy, int fd, const char *begin)
 {
     char buffer[1024] = "";
     serve_until(proxy, fd);
-    assert_true(recv(fd, buffer, sizeof buffer - 1, 0) >= 0);
+    assert_true(recv(fd, buffer, sizeof(buffer) - 1, 0) >= 0);
     assert_int_equal(strncmp(buffer, begin, strlen(begin)), 0);
 }
 
@@ -112,7 +112,7 @@ static size_t descriptors(void)
     size_t count = 0;
     DIR *directory = opendir("/proc/self/fd");
     assert_non_null(directory);
-    while (readdir(directory) != NULL)
+    while (readdir(directory))
         count++;
     (void)closedir(directory);
     return count;
@@ -161,7 +161,7 @@ static void zero_filled_options_allow_nothing(void **state)
     CK_FD fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), -1);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), -1);
     assert_int_equal(errno, ECONNREFUSED);
     ck_proxy_done(&proxy);
 }
@@ -176,7 +176,7 @@ static void each_gate_has_its_own_rules(void **state)
     ck_proxy_init(&proxy);
     CK_FD host = listen_somewhere(&host_port);
     assert_true(host >= 0);
-    (void)snprintf(request, sizeof request, "CONNECT 127.0.0.1:%u HTTP/1.1\r\n\r\n", host_port);
+    (void)snprintf(request, sizeof(request), "CONNECT 127.0.0.1:%u HTTP/1.1\r\n\r\n", host_port);
     struct ck_gate *gate = open_gate(&proxy, "127.0.0.0/8 opaque", &first, &ports[0]);
     (void)open_gate(&proxy, "10.0.0.0/8 opaque", &second, &ports[1]);
     (void)open_gate(&proxy, NULL, &none, &ports[2]);
@@ -210,7 +210,7 @@ static void a_gate_that_is_closed_reports_and_leaves_nothing(void **state)
     int host = listen_somewhere(&host_port);
     struct ck_gate *gate = open_gate(&proxy, "127.0.0.1 opaque", &noted, &port);
     int client = dial(port);
-    (void)snprintf(request, sizeof request, "CONNECT 127.0.0.1:%u HTTP/1.1\r\n\r\nabc", host_port);
+    (void)snprintf(request, sizeof(request), "CONNECT 127.0.0.1:%u HTTP/1.1\r\n\r\nabc", host_port);
     say(client, request);
     serve_until(&proxy, host);
     int peer = accept4(host, NULL, NULL, SOCK_CLOEXEC);
@@ -240,7 +240,7 @@ static void a_name_that_is_not_printable_is_reported_escaped(void **state)
     (void)open_gate(&proxy, "127.0.0.1", &noted, &port);
     CK_FD client = dial(port);
     static const char request[] = "\5\1\0\5\1\0\3\4a\033b\n\0\120";
-    assert_int_equal(send(client, request, sizeof request - 1, 0), sizeof request - 1);
+    assert_int_equal(send(client, request, sizeof(request) - 1, 0), sizeof(request) - 1);
     expect_reply(&proxy, client, "\5");
     serve_until(&proxy, client);
     assert_int_equal(noted.count[CK_GATE_REFUSED], 1);
@@ -275,14 +275,14 @@ static uint16_t begin_exchange(struct ck_proxy *proxy, struct noted *noted, cons
     CK_FD host = listen_somewhere(&host_port);
     (void)open_gate(proxy, "127.0.0.1", noted, &port);
     ret_ends[0] = dial(port);
-    (void)snprintf(request, sizeof request, "POST http://127.0.0.1:%u/ HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n%s\r\n",
+    (void)snprintf(request, sizeof(request), "POST http://127.0.0.1:%u/ HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n%s\r\n",
                    host_port, host_port, fields);
     say(ret_ends[0], request);
     serve_until(proxy, host);
     ret_ends[1] = accept4(host, NULL, NULL, SOCK_CLOEXEC);
     assert_true(ret_ends[1] >= 0);
     serve_until(proxy, ret_ends[1]);
-    assert_true(recv(ret_ends[1], received, sizeof received, 0) > 0);
+    assert_true(recv(ret_ends[1], received, sizeof(received), 0) > 0);
     return host_port;
 }
 
@@ -330,12 +330,12 @@ static void a_host_that_answers_before_it_is_asked_does_not_starve_others(void *
     struct ck_proxy_gate_totals totals = {0};
     int ends[2];
     char request[128], answer[SIZE];
-    memset(answer, 'x', sizeof answer);
+    memset(answer, 'x', sizeof(answer));
     memcpy(answer, head, strlen(head));
     assert_int_equal(strlen(head) + 4055, SIZE);
     ck_proxy_init(&proxy);
     uint16_t port = begin_exchange(&proxy, &noted, "Content-Length: 0\r\n", ends);
-    (void)snprintf(request, sizeof request, "GET http://127.0.0.1:%u/ HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n", port,
+    (void)snprintf(request, sizeof(request), "GET http://127.0.0.1:%u/ HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n", port,
                    port);
     for (int i = 1; i < ANSWERS; i++)
         say(ends[0], request);
@@ -358,12 +358,12 @@ static pid_t start_peer(int fd, bool writes)
     if (pid != 0)
         return pid;
     static char data[1 << 20];
-    memset(data, 'x', sizeof data);
-    for (size_t at = 0; at < sizeof data; at += 65536) {
+    memset(data, 'x', sizeof(data));
+    for (size_t at = 0; at < sizeof(data); at += 65536) {
         memcpy(data + at, "fff8\r\n", 6); /* 65528 bytes with 6 before and 2 after them */
         memcpy(data + at + 65534, "\r\n", 2);
     }
-    while ((writes ? send(fd, data, sizeof data, MSG_NOSIGNAL) : recv(fd, data, sizeof data, 0)) > 0)
+    while ((writes ? send(fd, data, sizeof(data), MSG_NOSIGNAL) : recv(fd, data, sizeof(data), 0)) > 0)
         ;
     _exit(0);
 }
@@ -454,15 +454,15 @@ static void direct_attempts_are_reported_and_counted(void **state)
     struct ck_gate *gate = open_gate(&proxy, NULL, &noted, &port);
     assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
     assert_int_equal(ck_direct_attempts_watch(gate, ends[0]), 0);
-    assert_int_equal(write(ends[1], &four, sizeof four), sizeof four);
+    assert_int_equal(write(ends[1], &four, sizeof(four)), sizeof(four));
     assert_int_equal(ck_proxy_dispatch(&proxy), 0);
     assert_int_equal(noted.count[CK_GATE_REFUSED], 1);
     assert_string_equal(noted.host, "192.0.2.1");
     assert_string_equal(noted.reason, "direct");
-    assert_int_equal(write(ends[1], &udp, sizeof udp), sizeof udp);
+    assert_int_equal(write(ends[1], &udp, sizeof(udp)), sizeof(udp));
     ck_proxy_gate_totals(gate, &totals);
     assert_int_equal(totals.refused, 2);
-    assert_int_equal(write(ends[1], &udp, sizeof udp / 2), sizeof udp / 2);
+    assert_int_equal(write(ends[1], &udp, sizeof(udp) / 2), sizeof(udp) / 2);
     assert_int_equal(ck_proxy_dispatch(&proxy), 0);
     assert_int_equal(noted.count[CK_GATE_REFUSED], 2);
     assert_int_equal(fcntl(ends[0], F_GETFD), -1); /* no reader any more */

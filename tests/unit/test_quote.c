@@ -79,8 +79,8 @@ static void bytes_are_escaped(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         char buffer[64];
-        memset(buffer, 'Z', sizeof buffer);
-        assert_ptr_equal(ck_quote(buffer, sizeof buffer, rows[i].source, rows[i].length), buffer);
+        memset(buffer, 'Z', sizeof(buffer));
+        assert_ptr_equal(ck_quote(buffer, sizeof(buffer), rows[i].source, rows[i].length), buffer);
         assert_string_equal(buffer, rows[i].shown);
     }
 }
@@ -114,7 +114,7 @@ static void every_byte_alone_is_shown_in_printable_ascii(void **state)
     for (unsigned value = 0; value < 256; value++) {
         char source = (char)value;
         char buffer[16];
-        ck_quote(buffer, sizeof buffer, &source, 1);
+        ck_quote(buffer, sizeof(buffer), &source, 1);
         assert_true(strlen(buffer) >= 1);
         for (const char *at = buffer; *at != '\0'; at++)
             assert_true(*at >= 0x20 && *at < 0x7f);
@@ -125,12 +125,12 @@ static void long_text_ends_in_dots(void **state)
 {
     (void)state;
     char buffer[10];
-    assert_string_equal(ck_quote(buffer, sizeof buffer, "123456789", 9), "123456789");
-    assert_string_equal(ck_quote(buffer, sizeof buffer, "1234567890", 10), "123456...");
-    assert_string_equal(ck_quote(buffer, sizeof buffer, "12345\n", 6), "12345\\n");
-    assert_string_equal(ck_quote(buffer, sizeof buffer, "12345\x01yz", 8), "12345...");
-    assert_string_equal(ck_quote(buffer, sizeof buffer, "12345\xc3\xa9xyz", 10), "12345...");
-    assert_string_equal(ck_quote(buffer, sizeof buffer, "\x01\x02\x03", 3), "\\x01...");
+    assert_string_equal(ck_quote(buffer, sizeof(buffer), "123456789", 9), "123456789");
+    assert_string_equal(ck_quote(buffer, sizeof(buffer), "1234567890", 10), "123456...");
+    assert_string_equal(ck_quote(buffer, sizeof(buffer), "12345\n", 6), "12345\\n");
+    assert_string_equal(ck_quote(buffer, sizeof(buffer), "12345\x01yz", 8), "12345...");
+    assert_string_equal(ck_quote(buffer, sizeof(buffer), "12345\xc3\xa9xyz", 10), "12345...");
+    assert_string_equal(ck_quote(buffer, sizeof(buffer), "\x01\x02\x03", 3), "\\x01...");
 }
 
 static void nothing_is_written_beyond_the_buffer(void **state)
@@ -139,9 +139,9 @@ static void nothing_is_written_beyond_the_buffer(void **state)
     static const char source[] = "ab\x01\xc3\xa9\n\xf0\x9f\x98\x80'tail";
     for (size_t size = 0; size < 40; size++) {
         char buffer[48];
-        memset(buffer, 'Z', sizeof buffer);
-        ck_quote(buffer, size, source, sizeof source - 1);
-        for (size_t i = size; i < sizeof buffer; i++)
+        memset(buffer, 'Z', sizeof(buffer));
+        ck_quote(buffer, size, source, sizeof(source) - 1);
+        for (size_t i = size; i < sizeof(buffer); i++)
             assert_int_equal(buffer[i], 'Z');
         if (size > 0) {
             assert_non_null(memchr(buffer, '\0', size));
@@ -154,8 +154,8 @@ static void the_macro_is_bounded(void **state)
 {
     (void)state;
     char source[2 * CK_QUOTE_MAX];
-    memset(source, 'x', sizeof source);
-    source[sizeof source - 1] = '\0';
+    memset(source, 'x', sizeof(source));
+    source[sizeof(source) - 1] = '\0';
     const char *shown = CK_QUOTE(source);
     assert_int_equal(strlen(shown), CK_QUOTE_MAX - 1);
     assert_string_equal(shown + strlen(shown) - 3, "...");

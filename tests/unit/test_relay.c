@@ -28,7 +28,7 @@ struct line {
 
 static int make_line(void **state)
 {
-    struct line *line = test_calloc(1, sizeof *line);
+    struct line *line = test_calloc(1, sizeof(*line));
     int up[2], down[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, up), 0);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, down), 0);
@@ -69,7 +69,7 @@ static void say(struct line *line, const char *text)
 static void expect_bytes(struct line *line, const char *text)
 {
     char buffer[256] = "";
-    ssize_t n = recv(line->host, buffer, sizeof buffer - 1, MSG_DONTWAIT);
+    ssize_t n = recv(line->host, buffer, sizeof(buffer) - 1, MSG_DONTWAIT);
     assert_int_equal(n, text[0] != '\0' ? (ssize_t)strlen(text) : -1);
     assert_string_equal(buffer, text);
 }
@@ -140,14 +140,14 @@ static void a_slow_sink_stops_the_source(void **state)
     static char block[1 << 16];
     size_t sent = 0, got = 0;
     for (int turn = 0; turn < 100; turn++) {
-        ssize_t n = send(line->client, block, sizeof block, MSG_DONTWAIT);
+        ssize_t n = send(line->client, block, sizeof(block), MSG_DONTWAIT);
         sent += n > 0 ? (size_t)n : 0;
         assert_int_equal(pump(line), 0);
     }
     assert_int_equal(line->stream.wait, CK_WAIT_SINK);
-    assert_true(sent < 100 * sizeof block && line->stream.piped > 0);
+    assert_true(sent < 100 * sizeof(block) && line->stream.piped > 0);
     while (got < sent) {
-        ssize_t n = recv(line->host, block, sizeof block, MSG_DONTWAIT);
+        ssize_t n = recv(line->host, block, sizeof(block), MSG_DONTWAIT);
         got += n > 0 ? (size_t)n : 0;
         assert_int_equal(pump(line), 0);
     }
@@ -188,7 +188,7 @@ static void a_pipe_with_bytes_of_one_does_not_serve_another(void **state)
     struct line *line = *state;
     static char block[1 << 16];
     for (int turn = 0; turn < 100; turn++) {
-        (void)send(line->client, block, sizeof block, MSG_DONTWAIT);
+        (void)send(line->client, block, sizeof(block), MSG_DONTWAIT);
         assert_int_equal(pump(line), 0);
     }
     assert_true(line->stream.piped > 0);

@@ -36,10 +36,10 @@ static const struct {
 static void versions_are_found(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char release[CK_RELEASE_MAX] = "";
         bool found = ck_release_find(cases[i].said, strlen(cases[i].said), release);
-        assert_int_equal(found, cases[i].version != NULL);
+        assert_int_equal(found, !!cases[i].version);
         if (found)
             assert_string_equal(release, cases[i].version);
     }
@@ -49,9 +49,9 @@ static void a_long_one_is_cut(void **state)
 {
     char text[4096], release[CK_RELEASE_MAX];
     (void)state;
-    memset(text, '1', sizeof text);
+    memset(text, '1', sizeof(text));
     text[1] = '.';
-    assert_true(ck_release_find(text, sizeof text, release));
+    assert_true(ck_release_find(text, sizeof(text), release));
     assert_int_equal(strlen(release), CK_RELEASE_MAX - 1);
 }
 
@@ -60,7 +60,7 @@ static void a_nul_ends_nothing_else(void **state)
     static const char text[] = "\0\0 4.5\0";
     char release[CK_RELEASE_MAX];
     (void)state;
-    assert_true(ck_release_find(text, sizeof text, release));
+    assert_true(ck_release_find(text, sizeof(text), release));
     assert_string_equal(release, "4.5");
 }
 

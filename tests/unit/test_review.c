@@ -100,7 +100,7 @@ static void embedded_policy_covers_nothing(void **state)
     assert_int_equal(diff->widens + diff->narrows + diff->neutral, diff->count);
     for (size_t i = 0; i < diff->count; i++) {
         assert_int_equal(diff->changes[i].covered, diff->changes[i].kind != CHOKE_CHANGE_WIDENS);
-        assert_int_equal(diff->changes[i].covered, diff->changes[i].reason == NULL);
+        assert_int_equal(diff->changes[i].covered, !diff->changes[i].reason);
     }
     choke_diff_free(diff);
     choke_policy_free(embedded);

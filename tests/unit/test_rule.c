@@ -29,7 +29,7 @@ static const char *find(const struct ck_rule_list *list, const char *name, uint1
     const char *why = NULL;
     assert_int_equal(ck_destination_parse_host(name, strlen(name), &host, &why), 0);
     const struct ck_destination *found = ck_rule_find(list, &host, port);
-    return found != NULL ? ck_destination_text(found, buffer) : "";
+    return found ? ck_destination_text(found, buffer) : "";
 }
 
 static void the_rule_that_lists_a_host_is_found(void **state)

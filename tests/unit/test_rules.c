@@ -77,7 +77,7 @@ static void every_form_is_taken_apart(void **state)
         assert_int_equal(option.name_length, strlen(row->name));
         assert_int_equal(option.form, row->form);
         uint32_t count = 0;
-        while (count < PATTERNS_MAX && row->patterns[count].text != NULL)
+        while (count < PATTERNS_MAX && row->patterns[count].text)
             count++;
         assert_int_equal(option.patterns_count, count);
         for (uint32_t p = 0; p < count; p++) {
@@ -206,7 +206,7 @@ static void types_have_names(void **state)
 static struct ck_policy *must_parse(const char *args)
 {
     char text[4096];
-    (void)snprintf(text, sizeof text, HEAD "%s", args);
+    (void)snprintf(text, sizeof(text), HEAD "%s", args);
     struct ck_policy *policy = NULL;
     struct choke_error error = {0};
     if (ck_policy_parse("p.yaml", text, strlen(text), &policy, &error) != 0)
@@ -334,8 +334,8 @@ static void check_refusal(void **state)
     char text[4096];
     unsigned line = 0;
     unsigned column = 0;
-    (void)snprintf(marked, sizeof marked, HEAD "%s", row->args);
-    take_mark(marked, text, sizeof text, &line, &column);
+    (void)snprintf(marked, sizeof(marked), HEAD "%s", row->args);
+    take_mark(marked, text, sizeof(text), &line, &column);
     struct ck_policy *policy = NULL;
     struct choke_error error = {0};
     int r = ck_policy_parse("p.yaml", text, strlen(text), &policy, &error);
@@ -345,10 +345,9 @@ static void check_refusal(void **state)
     assert_int_equal(error.outcome, CHOKE_POLICY);
     if (error.line != line || error.column != column)
         fail_msg("wanted line %u, column %u: %s", line, column, error.message);
-    if (strstr(error.message, row->expected_text) == NULL)
+    if (!strstr(error.message, row->expected_text))
         fail_msg("wanted \"%s\", got \"%s\"", row->expected_text, error.message);
-    if (strstr(error.message, "'rg'") == NULL && strstr(error.message, "is not a ") == NULL &&
-        strstr(error.message, "set 's' is ") == NULL)
+    if (!strstr(error.message, "'rg'") && !strstr(error.message, "is not a ") && !strstr(error.message, "set 's' is "))
         fail_msg("does not name the tool: %s", error.message);
 }
 

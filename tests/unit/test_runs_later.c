@@ -42,9 +42,9 @@ static void paths_that_run_are_known(void **state)
         {".envrc", "shell settings"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
         const char *why = ck_runs_later_by_path(paths[i][0]);
-        if (why == NULL)
+        if (!why)
             fail_msg("'%s' is not known to run", paths[i][0]);
         assert_string_equal(why, paths[i][1]);
     }
@@ -66,15 +66,15 @@ static void raise_case(char *path)
 static void assert_runs(const char *path)
 {
     char changed[PATH_MAX];
-    if (ck_runs_later_by_path(path) == NULL)
+    if (!ck_runs_later_by_path(path))
         fail_msg("'%s' is not known to run", path);
-    (void)snprintf(changed, sizeof changed, "some/where/%s", path);
-    if (ck_runs_later_by_path(changed) == NULL)
+    (void)snprintf(changed, sizeof(changed), "some/where/%s", path);
+    if (!ck_runs_later_by_path(changed))
         fail_msg("'%s' is not known to run", changed);
-    if (ck_runs_later_by_link(changed, "x") == NULL)
+    if (!ck_runs_later_by_link(changed, "x"))
         fail_msg("'%s' is not known to run as a link", changed);
     raise_case(changed);
-    if (ck_runs_later_by_path(changed) == NULL || ck_runs_later_by_link(changed, "x") == NULL)
+    if (!ck_runs_later_by_path(changed) || !ck_runs_later_by_link(changed, "x"))
         fail_msg("'%s' is not known to run", changed);
 }
 
@@ -96,10 +96,10 @@ static void link_instead_of_a_directory_runs(void **state)
     (void)state;
     for (size_t i = ck_runs_later_starts[CK_RUNS_LATER_UNDER]; i < ck_runs_later_starts[CK_RUNS_LATER_UNDER + 1]; i++) {
         char path[PATH_MAX];
-        (void)snprintf(path, sizeof path, "a/%s", ck_runs_later_rules[i].under);
+        (void)snprintf(path, sizeof(path), "a/%s", ck_runs_later_rules[i].under);
         for (char *slash; (slash = strrchr(path, '/')) != path + 1;) {
             *slash = '\0';
-            if (ck_runs_later_by_link(path, "x") == NULL || ck_runs_later_by_directory(path) == NULL)
+            if (!ck_runs_later_by_link(path, "x") || !ck_runs_later_by_directory(path))
                 fail_msg("a link '%s' is not known to run", path);
         }
     }
@@ -177,7 +177,7 @@ static void names_that_were_seen_to_run(void **state)
                                         "Jenkinsfile.release",
                                         ".pre-commit-config.yml"};
     (void)state;
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
         assert_runs(paths[i]);
 }
 
@@ -187,9 +187,9 @@ static void links_are_resolved_by_their_text(void **state)
         {"a", "b", "b"},           {"d/a", "../b", "b"},     {"d/a", "./b//c/.", "d/b/c"},
         {"d/e/a", "../../b", "b"}, {"d/e/a", "../b", "d/b"}, {"a", ".", ""}};
     (void)state;
-    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+    for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
         char path[PATH_MAX];
-        (void)snprintf(path, sizeof path, "%s", links[i][0]);
+        (void)snprintf(path, sizeof(path), "%s", links[i][0]);
         assert_true(ck_runs_later_resolve(path, links[i][1], path));
         assert_string_equal(path, links[i][2]);
     }
@@ -200,8 +200,8 @@ static void plain_paths_do_not_run(void **state)
     static const char *const paths[] = {"README.md", "src/main.c", "githooks.txt",      "a/hooks", "Makefile.txt",
                                         ".mk",       "x.git",      "xnode_modules/a.b", ".",       "github/workflows"};
     (void)state;
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-        if (ck_runs_later_by_path(paths[i]) != NULL)
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+        if (ck_runs_later_by_path(paths[i]))
             fail_msg("'%s' is said to be a %s", paths[i], ck_runs_later_by_path(paths[i]));
 }
 
@@ -227,14 +227,14 @@ static void links_that_lead_out_are_known(void **state)
         {"d/a", "..x/y..", false},  {"a", ".", false},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
-        if ((ck_runs_later_by_link(links[i].path, links[i].target) != NULL) != links[i].out)
+    for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+        if ((!!ck_runs_later_by_link(links[i].path, links[i].target)) != links[i].out)
             fail_msg("'%s' -> '%s'", links[i].path, links[i].target);
 }
 
 static const char *package(const char *before, const char *after)
 {
-    return ck_runs_later_by_package(before, before != NULL ? strlen(before) : 0, after, strlen(after));
+    return ck_runs_later_by_package(before, before ? strlen(before) : 0, after, strlen(after));
 }
 
 static void package_scripts_are_compared(void **state)
@@ -258,8 +258,8 @@ static void package_that_cannot_be_read_runs(void **state)
     assert_string_equal(package("no", "{}"), "package script");
     assert_string_equal(package("{}", "[]"), "package script");
     char deep[4096];
-    memset(deep, '[', sizeof deep - 1);
-    deep[sizeof deep - 1] = '\0';
+    memset(deep, '[', sizeof(deep) - 1);
+    deep[sizeof(deep) - 1] = '\0';
     assert_string_equal(package("{}", deep), "package script");
     assert_string_equal(package("{}", "{\"name\": 1, \"name\": 2}"), "package script");
     assert_true(ck_runs_later_is_package("a/package.json"));

@@ -100,7 +100,7 @@ static void assert_secret(const char *before, const char *word, unsigned bits, c
 {
     char name[64];
     size_t at = strlen(before);
-    (void)snprintf(name, sizeof name, "%s%s%s", before, word, after);
+    (void)snprintf(name, sizeof(name), "%s%s%s", before, word, after);
     for (size_t i = 0; i < strlen(word); i++)
         if ((bits >> i & 1) != 0)
             name[at + i] = (char)tolower((unsigned char)name[at + i]);
@@ -169,10 +169,10 @@ static const struct env_row {
 static void assert_vector(const char *name, const char **env, const char *const *wanted)
 {
     size_t i = 0;
-    for (; wanted[i] != NULL; i++)
-        if (env[i] == NULL || strcmp(env[i], wanted[i]) != 0)
-            fail_msg("%s: '%s' where '%s' must be", name, env[i] != NULL ? env[i] : "nothing", wanted[i]);
-    if (env[i] != NULL)
+    for (; wanted[i]; i++)
+        if (!env[i] || strcmp(env[i], wanted[i]) != 0)
+            fail_msg("%s: '%s' where '%s' must be", name, env[i] ? env[i] : "nothing", wanted[i]);
+    if (env[i])
         fail_msg("%s: '%s' is too much", name, env[i]);
 }
 
@@ -241,11 +241,11 @@ static void extras_are_refused_as_listed(void **state)
         struct ck_arena arena = {0};
         const struct ck_sandbox *sandbox = NULL;
         struct choke_error error = {0};
-        int result = ck_sandbox_make(&arena, LIST("NODE_ENV=host"), row->extras, &sandbox, &error);
-        assert_int_equal(result, row->outcome == CHOKE_INVALID ? -EINVAL : -EPERM);
+        int r = ck_sandbox_make(&arena, LIST("NODE_ENV=host"), row->extras, &sandbox, &error);
+        assert_int_equal(r, row->outcome == CHOKE_INVALID ? -EINVAL : -EPERM);
         assert_int_equal(error.outcome, row->outcome);
         assert_null(sandbox);
-        if (strstr(error.message, row->words) == NULL || strstr(error.message, TOKEN) != NULL)
+        if (!strstr(error.message, row->words) || strstr(error.message, TOKEN))
             fail_msg("row %zu says: %s", i, error.message);
         ck_arena_done(&arena);
     }

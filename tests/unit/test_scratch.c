@@ -78,7 +78,7 @@ static size_t entries(const char *path)
     size_t count = 0;
     DIR *listing = opendir(path);
     assert_non_null(listing);
-    while (readdir(listing) != NULL)
+    while (readdir(listing))
         count++;
     (void)closedir(listing);
     return count - 2;
@@ -87,7 +87,7 @@ static size_t entries(const char *path)
 static void write_file(const char *directory, const char *name)
 {
     char path[PATH_MAX];
-    (void)snprintf(path, sizeof path, "%s/%s", directory, name);
+    (void)snprintf(path, sizeof(path), "%s/%s", directory, name);
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     assert_true(fd >= 0);
     (void)close(fd);
@@ -100,7 +100,7 @@ static void it_is_named_after_the_probe_and_for_its_owner_alone(void **state)
     struct stat status;
     const char *path = make(bench, &scratch);
     char start[PATH_MAX];
-    (void)snprintf(start, sizeof start, "%s/chokepoint/chokepoint-probe-", bench->sandbox->path);
+    (void)snprintf(start, sizeof(start), "%s/chokepoint/chokepoint-probe-", bench->sandbox->path);
     assert_memory_equal(path, start, strlen(start));
     assert_int_equal(strlen(path), strlen(start) + 16);
     assert_int_equal(stat(path, &status), 0);
@@ -127,13 +127,13 @@ static void a_link_is_removed_and_not_followed(void **state)
     assert_int_equal(mkdir(in(bench->sandbox, "precious"), 0700), 0);
     write_file(in(bench->sandbox, "precious"), "file");
     const char *path = make(bench, &scratch);
-    (void)snprintf(link, sizeof link, "%s/directory", path);
+    (void)snprintf(link, sizeof(link), "%s/directory", path);
     assert_int_equal(symlink(in(bench->sandbox, "precious"), link), 0);
-    (void)snprintf(link, sizeof link, "%s/file", path);
+    (void)snprintf(link, sizeof(link), "%s/file", path);
     assert_int_equal(symlink(in(bench->sandbox, "precious/file"), link), 0);
-    (void)snprintf(link, sizeof link, "%s/sub", path);
+    (void)snprintf(link, sizeof(link), "%s/sub", path);
     assert_int_equal(mkdir(link, 0700), 0);
-    (void)snprintf(link, sizeof link, "%s/sub/up", path);
+    (void)snprintf(link, sizeof(link), "%s/sub/up", path);
     assert_int_equal(symlink("../../..", link), 0);
     remove_whole(&scratch);
     assert_false(exists(path));
@@ -187,14 +187,14 @@ static void closed_tree(const char *path)
 {
     char name[PATH_MAX];
     for (int i = 0; i < 3; i++) {
-        (void)snprintf(name, sizeof name, "%s/shut%d", path, i);
+        (void)snprintf(name, sizeof(name), "%s/shut%d", path, i);
         assert_int_equal(mkdir(name, 0700), 0);
         write_file(name, "file");
-        (void)snprintf(name, sizeof name, "%s/shut%d/inner", path, i);
+        (void)snprintf(name, sizeof(name), "%s/shut%d/inner", path, i);
         assert_int_equal(mkdir(name, 0700), 0);
         write_file(name, "file");
         assert_int_equal(chmod(name, i == 0 ? 0 : i == 1 ? 0500 : 0400), 0);
-        (void)snprintf(name, sizeof name, "%s/shut%d", path, i);
+        (void)snprintf(name, sizeof(name), "%s/shut%d", path, i);
         assert_int_equal(chmod(name, i == 0 ? 0 : i == 1 ? 0555 : 0111), 0);
     }
     assert_int_equal(chmod(path, 0), 0);
@@ -235,9 +235,9 @@ static void many_files_and_names_like_our_own_go(void **state)
     char name[PATH_MAX];
     const char *path = make(bench, &scratch);
     for (int i = 0; i < 300; i++) {
-        (void)snprintf(name, sizeof name, "%s/%d", path, i);
+        (void)snprintf(name, sizeof(name), "%s/%d", path, i);
         assert_int_equal(mkdir(name, 0700), 0);
-        (void)snprintf(name, sizeof name, "%s/%d/sub", path, i);
+        (void)snprintf(name, sizeof(name), "%s/%d/sub", path, i);
         assert_int_equal(mkdir(name, 0700), 0);
         write_file(name, "file");
         write_file(name, "other\nfile");
@@ -254,7 +254,7 @@ static void one_slice_removes_no_more_than_a_slice(void **state)
     char name[16];
     const char *path = make(bench, &scratch);
     for (int i = 0; i < 1000; i++) {
-        (void)snprintf(name, sizeof name, "%d", i);
+        (void)snprintf(name, sizeof(name), "%d", i);
         write_file(path, name);
     }
     size_t before = entries(path);
@@ -272,10 +272,10 @@ static void large_file_is_freed_in_pieces(void **state)
     static char bytes[1 << 20];
     struct stat status;
     (void)make(bench, &scratch);
-    memset(bytes, 'x', sizeof bytes);
+    memset(bytes, 'x', sizeof(bytes));
     CK_FD fd = openat(scratch.fd, "large", O_WRONLY | O_CREAT | O_CLOEXEC, 0);
     for (int i = 0; i < 40; i++)
-        assert_int_equal(ck_fd_write_all(fd, bytes, sizeof bytes), 0);
+        assert_int_equal(ck_fd_write_all(fd, bytes, sizeof(bytes)), 0);
     assert_int_equal(fstat(fd, &status), 0);
     for (bool gone = false; !gone;) {
         struct ck_slice slice = CK_SLICE_WHOLE;
@@ -366,7 +366,7 @@ static void a_runtime_directory_that_is_not_private_is_not_used(void **state)
     assert_int_equal(chmod(bench->sandbox->path, 0711), 0);
     ck_scratch_pool_init(&bench->scratch_pool);
     char expected[64];
-    (void)snprintf(expected, sizeof expected, "/tmp/chokepoint-%u", (unsigned)geteuid());
+    (void)snprintf(expected, sizeof(expected), "/tmp/chokepoint-%u", (unsigned)geteuid());
     assert_string_equal(bench->scratch_pool.parent, expected);
 }
 
@@ -390,7 +390,7 @@ static void clearing_stops_at_its_deadline(void **state)
     char name[16];
     const char *path = make(bench, &scratch);
     for (int i = 0; i < 500; i++) {
-        (void)snprintf(name, sizeof name, "%d", i);
+        (void)snprintf(name, sizeof(name), "%d", i);
         write_file(path, name);
     }
     assert_int_equal(ck_scratch_clear(scratch.fd, ck_clock_now_ns()), -ETIME);

@@ -93,7 +93,7 @@ static void a_path_that_could_break_out_of_the_profile_has_none(void **state)
 {
     static const char *const bad[] = {"relative", "", "/line\nbreak", "/nul\x01", "/del\x7f"};
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         for (int place = 0; place < 4; place++) {
             struct ck_arena arena = {0};
             const char *const execs[] = {place == 3 ? bad[i] : "/e", NULL};
@@ -117,7 +117,7 @@ static void the_tool_follows_two_dashes_by_its_path(void **state)
     (void)state;
     const char **sandbox_argv = ck_seatbelt_argv(&wanted, "PROFILE", &arena);
     assert_non_null(sandbox_argv);
-    for (size_t i = 0; expected[i] != NULL; i++)
+    for (size_t i = 0; expected[i]; i++)
         assert_string_equal(sandbox_argv[i], expected[i]);
     assert_null(sandbox_argv[8]);
     ck_arena_done(&arena);

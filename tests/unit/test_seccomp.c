@@ -46,8 +46,8 @@ struct program {
 static uint32_t load(const struct seccomp_data *data, uint32_t offset)
 {
     uint32_t word;
-    assert_true(offset % sizeof word == 0 && offset <= sizeof *data - sizeof word);
-    memcpy(&word, (const char *)data + offset, sizeof word);
+    assert_true(offset % sizeof(word) == 0 && offset <= sizeof(*data) - sizeof(word));
+    memcpy(&word, (const char *)data + offset, sizeof(word));
     return word;
 }
 
@@ -108,7 +108,7 @@ struct call {
 static uint32_t ask(const struct program *program, uint32_t architecture, const struct call *call)
 {
     struct seccomp_data data = {.nr = (int)call->number, .arch = architecture};
-    memcpy(data.args, call->args, sizeof call->args);
+    memcpy(data.args, call->args, sizeof(call->args));
     return carry_out(program, &data);
 }
 
@@ -164,7 +164,7 @@ static void another_entry_kills(void **state)
                                              UINT32_MAX};
     struct program program = build(0);
     const struct call harmless = {SYS_getpid, {0}, 0};
-    for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++) {
+    for (size_t i = 0; i < sizeof(architectures) / sizeof(architectures[0]); i++) {
         bool ours = architectures[i] == seccomp_arch_native();
         assert_int_equal(ask(&program, architectures[i], &harmless), ours ? ALLOWED : KILLED);
     }
@@ -234,7 +234,7 @@ static void access_past_the_jail_is_refused(void **state)
         SYS_process_vm_writev,
     };
     struct program program = build(0);
-    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
         const struct call call = {calls[i], {0}, 0};
         if (ask(&program, seccomp_arch_native(), &call) != REFUSED(EPERM))
             fail_msg("call %ld is not refused", calls[i]);

@@ -152,8 +152,8 @@ static void make(char *value, size_t size, const char *before, const struct shap
 static void assert_kind(const char *value, const char *kind)
 {
     const char *found = ck_secret_kind(value);
-    if (found == NULL || strcmp(found, kind) != 0)
-        fail_msg("'%.20s...' should look like %s, and looks like %s", value, kind, found != NULL ? found : "nothing");
+    if (!found || strcmp(found, kind) != 0)
+        fail_msg("'%.20s...' should look like %s, and looks like %s", value, kind, found ? found : "nothing");
 }
 
 static void known_formats_are_seen(void **state)
@@ -161,7 +161,7 @@ static void known_formats_are_seen(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(shapes); i++) {
         char value[256];
-        make(value, sizeof value, "", &shapes[i], "");
+        make(value, sizeof(value), "", &shapes[i], "");
         assert_kind(value, shapes[i].kind);
     }
 }
@@ -177,7 +177,7 @@ static void known_formats_are_seen_inside_a_value(void **state)
     for (size_t i = 0; i < COUNT(shapes); i++)
         for (size_t k = 0; k < COUNT(places); k++) {
             char value[320];
-            make(value, sizeof value, places[k].before, &shapes[i], places[k].after);
+            make(value, sizeof(value), places[k].before, &shapes[i], places[k].after);
             assert_kind(value, shapes[i].kind);
         }
 }
@@ -191,9 +191,9 @@ static void shorter_runs_are_not_credentials(void **state)
             continue;
         char value[256];
         shorter.length--;
-        make(value, sizeof value, "", &shorter, "");
+        make(value, sizeof(value), "", &shorter, "");
         const char *kind = ck_secret_kind(value);
-        if (kind != NULL)
+        if (kind)
             fail_msg("'%s' is too short, and looks like %s", value, kind);
     }
 }
@@ -210,7 +210,7 @@ static void fixed_lengths_are_exact(void **state)
             struct shape longer = shapes[i];
             char value[256];
             longer.length++;
-            make(value, sizeof value, "", &longer, "");
+            make(value, sizeof(value), "", &longer, "");
             assert_null(ck_secret_kind(value));
         }
 }
@@ -219,20 +219,21 @@ static void tokens_of_three_parts_are_seen(void **state)
 {
     (void)state;
     char value[256];
-    (void)snprintf(value, sizeof value, "%s%s.%s%s.%s", SPLIT("ey", "J"), "hbGciOiJIUzI1NiJ9", SPLIT("ey", "J"),
+    (void)snprintf(value, sizeof(value), "%s%s.%s%s.%s", SPLIT("ey", "J"), "hbGciOiJIUzI1NiJ9", SPLIT("ey", "J"),
                    "zdWIiOiIxMjM0In0", alnum);
     assert_kind(value, "a JSON web token");
-    (void)snprintf(value, sizeof value, "id_token=%s%s.%s%s.%s&x=1", SPLIT("ey", "J"), "hbGciOiJIUzI1NiJ9",
+    (void)snprintf(value, sizeof(value), "id_token=%s%s.%s%s.%s&x=1", SPLIT("ey", "J"), "hbGciOiJIUzI1NiJ9",
                    SPLIT("ey", "J"), "zdWIiOiIxMjM0In0", alnum);
     assert_kind(value, "a JSON web token");
-    (void)snprintf(value, sizeof value, "%s%s.%s%s", SPLIT("ey", "J"), "hbGciOiJIUzI1NiJ9", SPLIT("ey", "J"),
+    (void)snprintf(value, sizeof(value), "%s%s.%s%s", SPLIT("ey", "J"), "hbGciOiJIUzI1NiJ9", SPLIT("ey", "J"),
                    "zdWIiOiIxMjM0In0");
     assert_null(ck_secret_kind(value));
-    (void)snprintf(value, sizeof value, "%s%s.%s.%s", SPLIT("ey", "J"), "hbGciOiJIUzI1NiJ9", "zdWIiOiIxMjM0In0", alnum);
+    (void)snprintf(value, sizeof(value), "%s%s.%s.%s", SPLIT("ey", "J"), "hbGciOiJIUzI1NiJ9", "zdWIiOiIxMjM0In0",
+                   alnum);
     assert_null(ck_secret_kind(value));
 
     char key[96];
-    (void)snprintf(key, sizeof key, "%s%.22s.%.36s%.7s", SPLIT("S", "G."), alnum, alnum, alnum);
+    (void)snprintf(key, sizeof(key), "%s%.22s.%.36s%.7s", SPLIT("S", "G."), alnum, alnum, alnum);
     assert_kind(key, "a SendGrid key");
 }
 
@@ -343,7 +344,7 @@ static void innocent_values_are_left_alone(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(innocents); i++) {
         const char *kind = ck_secret_kind(innocents[i]);
-        if (kind != NULL)
+        if (kind)
             fail_msg("'%s' looks like %s, and is not", innocents[i], kind);
     }
 }
@@ -352,9 +353,9 @@ static void prefix_inside_a_word_is_no_prefix(void **state)
 {
     (void)state;
     char value[256];
-    (void)snprintf(value, sizeof value, "blob%s%s", SPLIT("gh", "p_"), alnum);
+    (void)snprintf(value, sizeof(value), "blob%s%s", SPLIT("gh", "p_"), alnum);
     assert_null(ck_secret_kind(value));
-    (void)snprintf(value, sizeof value, "X%s%s", SPLIT("AK", "IA"), "ABCDEFGHJKLMNPQR");
+    (void)snprintf(value, sizeof(value), "X%s%s", SPLIT("AK", "IA"), "ABCDEFGHJKLMNPQR");
     assert_null(ck_secret_kind(value));
 }
 

@@ -89,17 +89,17 @@ static void open_other(struct scene *scene)
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons(gate_port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     scene->client_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(connect(scene->client_fd, (struct sockaddr *)&address, sizeof address), 0);
-    int length = snprintf(request, sizeof request, "CONNECT 127.0.0.1:%u HTTP/1.1\r\n\r\n", host_port);
+    assert_int_equal(connect(scene->client_fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    int length = snprintf(request, sizeof(request), "CONNECT 127.0.0.1:%u HTTP/1.1\r\n\r\n", host_port);
     assert_int_equal(send(scene->client_fd, request, (size_t)length, MSG_NOSIGNAL), length);
     while (scene->other_tally.opened == 0)
         assert_true(dispatch(scene, PATIENCE_MS));
     scene->host_fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
     assert_true(scene->host_fd >= 0);
-    while (recv(scene->client_fd, answer, sizeof answer, MSG_DONTWAIT) < 0)
+    while (recv(scene->client_fd, answer, sizeof(answer), MSG_DONTWAIT) < 0)
         assert_true(dispatch(scene, PATIENCE_MS));
     assert_int_equal(send(scene->client_fd, "x", 1, MSG_NOSIGNAL), 1);
-    while (recv(scene->host_fd, answer, sizeof answer, MSG_DONTWAIT) < 0)
+    while (recv(scene->host_fd, answer, sizeof(answer), MSG_DONTWAIT) < 0)
         assert_true(dispatch(scene, PATIENCE_MS));
 }
 
@@ -221,7 +221,7 @@ static void those_that_are_late_together_are_ended_in_slices(void **state)
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     for (unsigned i = 0; i < CLIENTS; i++) {
         fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        assert_int_equal(connect(fds[i], (struct sockaddr *)&address, sizeof address), 0);
+        assert_int_equal(connect(fds[i], (struct sockaddr *)&address, sizeof(address)), 0);
     }
     struct ck_proxy_gate_totals totals = {0};
     while (totals.refused < CLIENTS) {

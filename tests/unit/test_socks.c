@@ -54,7 +54,7 @@ static void a_request_in_pieces_is_waited_for(void **state)
 {
     static const char whole[] = "\5\1\0\3\5a.org\1\273";
     (void)state;
-    for (size_t length = 0; length < sizeof whole - 1; length++) {
+    for (size_t length = 0; length < sizeof(whole) - 1; length++) {
         struct ck_fault fault = {0};
         struct ck_hostname host;
         uint16_t port = 0;
@@ -84,12 +84,12 @@ static void the_rest_is_refused_with_its_code(void **state)
         {"\5\1\0\3\5a.org\0\0", 12, 1, CK_REASON_MALFORMED},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct ck_fault fault = {0};
         struct ck_hostname host;
         uint16_t port = 0;
         ssize_t r = ck_socks_request((const uint8_t *)rows[i].data, rows[i].length, &host, &port, &fault);
-        if (r != -EPROTO || fault.code != rows[i].code || fault.reason != rows[i].reason || fault.message == NULL)
+        if (r != -EPROTO || fault.code != rows[i].code || fault.reason != rows[i].reason || !fault.message)
             fail_msg("row %zu: %zd, %d, %d", i, r, fault.code, fault.reason);
     }
 }

@@ -15,9 +15,9 @@
 static int directory(const struct sandbox *sandbox, const char *name, struct choke_error *error)
 {
     int fd = -1;
-    int result = ck_statefile_directory(in(sandbox, name), &fd, error);
-    assert_int_equal(result < 0, fd < 0);
-    return result < 0 ? result : fd;
+    int r = ck_statefile_directory(in(sandbox, name), &fd, error);
+    assert_int_equal(r < 0, fd < 0);
+    return r < 0 ? r : fd;
 }
 
 static void a_directory_is_made_for_the_owner_alone(void **state)
@@ -59,8 +59,8 @@ static void only_a_file_of_ours_is_read(void **state)
     char *text = NULL;
     size_t length = 0;
     char large[MAX + 2];
-    memset(large, 'x', sizeof large - 1);
-    large[sizeof large - 1] = '\0';
+    memset(large, 'x', sizeof(large) - 1);
+    large[sizeof(large) - 1] = '\0';
     int fd = directory(*state, "d", &error);
     assert_true(fd >= 0);
     assert_int_equal(ck_statefile_read(fd, "f", MAX, &text, &length, &error), -ENOENT);

@@ -17,7 +17,7 @@ struct bytes {
 
 static void put(struct bytes *bytes, const void *data, size_t length)
 {
-    assert_true(bytes->length + length <= sizeof bytes->data);
+    assert_true(bytes->length + length <= sizeof(bytes->data));
     memcpy(bytes->data + bytes->length, data, length);
     bytes->length += length;
 }
@@ -50,14 +50,14 @@ static void put_hello(struct bytes *bytes, const struct bytes *extensions)
 {
     static const uint8_t random[32];
     static const uint8_t suites[] = {0x0a, 0x0a, 0x13, 0x01}; /* the first is GREASE */
-    size_t length = 2 + 32 + 1 + 2 + sizeof suites + 2 + 2 + extensions->length;
+    size_t length = 2 + 32 + 1 + 2 + sizeof(suites) + 2 + 2 + extensions->length;
     put_number(bytes, 1, 1);
     put_number(bytes, length, 3);
     put_number(bytes, 0x0303, 2);
-    put(bytes, random, sizeof random);
+    put(bytes, random, sizeof(random));
     put_number(bytes, 0, 1);
-    put_number(bytes, sizeof suites, 2);
-    put(bytes, suites, sizeof suites);
+    put_number(bytes, sizeof(suites), 2);
+    put(bytes, suites, sizeof(suites));
     put_number(bytes, 0x0100, 2);
     put_number(bytes, extensions->length, 2);
     put(bytes, extensions->data, extensions->length);
@@ -91,7 +91,7 @@ static void the_name_is_found_however_it_is_cut(void **state)
     put_name(&extensions, "www.example.org", 15);
     put_extension(&extensions, 43, "\x04\x03\x04\x03\x03", 5);
     static const size_t sizes[] = {1, 2, 5, 47, 48, 49, 1000};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         char name[CK_SNI_SIZE] = "";
         assert_int_equal(look(&extensions, sizes[i], name), CK_HELLO_NAMED);
         assert_string_equal(name, "www.example.org");
@@ -121,7 +121,7 @@ static void a_message_in_single_bytes_is_looked_at_some_dozens_of_times(void **s
     static struct bytes records;
     char name[CK_SNI_SIZE] = "";
     records.length = 0;
-    put_extension(&extensions, 21, filler, sizeof filler);
+    put_extension(&extensions, 21, filler, sizeof(filler));
     put_name(&extensions, "a.org", 5);
     put_hello(&message, &extensions);
     message.length = message.length < 2800 ? message.length : 2800;
@@ -171,7 +171,7 @@ static void two_names_and_odd_names_are_malformed(void **state)
     char name[CK_SNI_SIZE], many[300];
     struct bytes twice = {.length = 0}, nul = {.length = 0}, list = {.length = 0}, kind = {.length = 0};
     struct bytes empty = {.length = 0}, wide = {.length = 0};
-    memset(many, 'a', sizeof many);
+    memset(many, 'a', sizeof(many));
     put_name(&twice, "a.org", 5);
     put_name(&twice, "b.org", 5);
     put_name(&nul, "a.org\0b.org", 11);
@@ -185,9 +185,9 @@ static void two_names_and_odd_names_are_malformed(void **state)
                   "a.org",
                   10);
     put_extension(&empty, 0, "\x00\x03\x00\x00\x00", 5);
-    put_name(&wide, many, sizeof many);
+    put_name(&wide, many, sizeof(many));
     const struct bytes *const rows[] = {&twice, &nul, &list, &kind, &empty, &wide};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
         if (look(rows[i], 1000, name) != CK_HELLO_MALFORMED)
             fail_msg("row %zu", i);
 }
@@ -214,7 +214,7 @@ static void other_protocols_are_detected_by_their_first_bytes(void **state)
         {"\x16\x03\x01\x00\x01\x01\x17\x03\x03\x00\x01x", 12, CK_HELLO_MALFORMED},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         char name[CK_SNI_SIZE];
         if (ck_tls_hello_read((const uint8_t *)rows[i].data, rows[i].length, name, &(size_t){0}) != rows[i].hello)
             fail_msg("row %zu", i);

@@ -45,7 +45,7 @@ static void what_the_library_itself_needs_holds(void **state)
     static const enum ck_trial needed[] = {CK_TRIAL_NO_NEW_PRIVS, CK_TRIAL_SUBREAPER, CK_TRIAL_PIDFD, CK_TRIAL_OPENAT2};
     (void)state;
     take();
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
         assert_int_equal(tried[needed[i]].error, 0);
 }
 
@@ -54,9 +54,9 @@ static void the_caller_is_not_restricted(void **state)
     char before[256], after[256];
     int privileges = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0);
     (void)state;
-    assert_int_equal(gethostname(before, sizeof before), 0);
+    assert_int_equal(gethostname(before, sizeof(before)), 0);
     take();
-    assert_int_equal(gethostname(after, sizeof after), 0);
+    assert_int_equal(gethostname(after, sizeof(after)), 0);
     assert_string_equal(before, after);
     assert_int_equal(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), privileges);
     assert_int_equal(access("/", R_OK), 0);

@@ -60,12 +60,12 @@ static void a_waiver_is_read_or_has_a_fault(void **state)
     for (size_t i = 0; i < COUNT(forms); i++) {
         char rules[256] = "";
         struct ck_waiver waiver = read_comment(forms[i].comment, (struct ck_lint_location){0});
-        if ((waiver.fault == NULL) != (forms[i].rules != NULL))
-            fail_msg("%s: %s", forms[i].comment, waiver.fault != NULL ? waiver.fault : "no fault");
+        if ((!waiver.fault) != (!!forms[i].rules))
+            fail_msg("%s: %s", forms[i].comment, waiver.fault ? waiver.fault : "no fault");
         size_t at = 0;
-        for (unsigned j = 0; waiver.fault == NULL && j < waiver.rule_count; j++)
-            at += (size_t)snprintf(rules + at, sizeof rules - at, "%s%s", j == 0 ? "" : " ", waiver.rules[j]);
-        if (waiver.fault == NULL && (strcmp(rules, forms[i].rules) != 0 || strcmp(waiver.adr, forms[i].adr) != 0))
+        for (unsigned j = 0; !waiver.fault && j < waiver.rule_count; j++)
+            at += (size_t)snprintf(rules + at, sizeof(rules) - at, "%s%s", j == 0 ? "" : " ", waiver.rules[j]);
+        if (!waiver.fault && (strcmp(rules, forms[i].rules) != 0 || strcmp(waiver.adr, forms[i].adr) != 0))
             fail_msg("%s: '%s' %s", forms[i].comment, rules, waiver.adr);
     }
 }
@@ -123,7 +123,7 @@ static void records_are_regular_files_that_are_not_empty(void **state)
     assert_true(ck_lint_adrs_have(&records, "0001"));
     assert_true(ck_lint_adrs_have(&records, "9999"));
     for (const char *const *number = (const char *const[]){"0002", "0003", "0004", "0005", "0006", "0007", NULL};
-         *number != NULL; number++)
+         *number; number++)
         assert_false(ck_lint_adrs_have(&records, *number));
     ck_lint_adrs_read(fd, "nowhere", &records);
     assert_int_not_equal(records.errnum, 0);
@@ -131,7 +131,7 @@ static void records_are_regular_files_that_are_not_empty(void **state)
     assert_false(records.configured);
     for (const char *const *name = (const char *const[]){"0001-good.md", "0002-empty.md", "0003-other.txt", "0004.md",
                                                          "9999-last.md", "0005-link.md", NULL};
-         *name != NULL; name++)
+         *name; name++)
         assert_int_equal(unlinkat(fd, *name, 0), 0);
     assert_int_equal(unlinkat(fd, "0006-directory.md", AT_REMOVEDIR), 0);
     (void)close(fd);

@@ -22,11 +22,11 @@ static void check_table(const unsigned char *base, uint64_t at, uint32_t count, 
 {
     for (uint32_t i = 0; i < count; i++) {
         uint64_t offset;
-        memcpy(&offset, base + at + i * sizeof offset, sizeof offset);
+        memcpy(&offset, base + at + i * sizeof(offset), sizeof(offset));
         assert_string_equal((const char *)base + offset, expected[i]);
     }
     uint64_t end;
-    memcpy(&end, base + at + count * sizeof end, sizeof end);
+    memcpy(&end, base + at + count * sizeof(end), sizeof(end));
     assert_int_equal(end, 0);
 }
 
@@ -34,7 +34,7 @@ static void strings_come_back_as_they_were(void **state)
 {
     (void)state;
     _Alignas(struct ck_wire_plan) unsigned char buffer[4096];
-    size_t size = PACK(argv, env, "/usr/bin/npm", buffer, sizeof buffer);
+    size_t size = PACK(argv, env, "/usr/bin/npm", buffer, sizeof(buffer));
     const struct ck_wire_plan *plan = (const void *)buffer;
     assert_int_equal(plan->kind, CK_WIRE_PLAN);
     assert_int_equal(plan->size_bytes, size);
@@ -49,7 +49,7 @@ static void without_a_path_the_descriptor_is_executed(void **state)
 {
     (void)state;
     _Alignas(struct ck_wire_plan) unsigned char buffer[4096];
-    (void)PACK(argv, env, NULL, buffer, sizeof buffer);
+    (void)PACK(argv, env, NULL, buffer, sizeof(buffer));
     assert_int_equal(((const struct ck_wire_plan *)(const void *)buffer)->path_at, 0);
 }
 
@@ -113,7 +113,7 @@ static void every_stage_is_about_the_tool(void **state)
     for (unsigned stage = 0; stage < CK_STAGES; stage++) {
         const char *text = ck_wire_stage_text((enum ck_stage)stage);
         bool found = false;
-        for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
             size_t length = strlen(text), end = strlen(ends[i]);
             found = found || (length >= end && strcmp(text + length - end, ends[i]) == 0);
         }

@@ -17,7 +17,7 @@ static unsigned numbered; /* arrays written so far; each is named by its number 
 
 static void put_text(const char *text)
 {
-    if (text == NULL) {
+    if (!text) {
         (void)printf("NULL");
         return;
     }
@@ -59,8 +59,8 @@ static unsigned write_patterns(const struct ck_arg_option *option)
 
 static unsigned write_table(const struct ck_rules *rules)
 {
-    unsigned *patterns = calloc(rules->table_count + 1u, sizeof *patterns);
-    if (patterns == NULL)
+    unsigned *patterns = calloc(rules->table_count + 1u, sizeof(*patterns));
+    if (!patterns)
         exit(1);
     for (uint32_t i = 0; i < rules->table_count; i++)
         patterns[i] = rules->table[i].patterns_count > 0 ? write_patterns(&rules->table[i]) : 0;
@@ -115,8 +115,8 @@ static void put_rules(const struct ck_rules *rules, const struct rules_arrays *a
 
 static unsigned write_sets(const struct ck_args *args)
 {
-    unsigned *lists = calloc(args->sets_count + 1u, sizeof *lists);
-    if (lists == NULL)
+    unsigned *lists = calloc(args->sets_count + 1u, sizeof(*lists));
+    if (!lists)
         exit(1);
     for (uint32_t i = 0; i < args->sets_count; i++)
         lists[i] = write_list(&args->sets[i].options);
@@ -135,8 +135,8 @@ static unsigned write_sets(const struct ck_args *args)
 
 static unsigned write_subcommands(const struct ck_args *args)
 {
-    struct rules_arrays *arrays = calloc(args->subcommands_count + 1u, sizeof *arrays);
-    if (arrays == NULL)
+    struct rules_arrays *arrays = calloc(args->subcommands_count + 1u, sizeof(*arrays));
+    if (!arrays)
         exit(1);
     for (uint32_t i = 0; i < args->subcommands_count; i++) {
         arrays[i] = write_rules(&args->subcommands[i].rules);
@@ -158,8 +158,8 @@ static unsigned write_subcommands(const struct ck_args *args)
 
 static unsigned write_exact(const struct ck_args *args)
 {
-    unsigned *lists = calloc(args->exact_count + 1u, sizeof *lists);
-    if (lists == NULL)
+    unsigned *lists = calloc(args->exact_count + 1u, sizeof(*lists));
+    if (!lists)
         exit(1);
     for (uint32_t i = 0; i < args->exact_count; i++)
         lists[i] = write_list(&args->exact[i]);
@@ -174,7 +174,7 @@ static unsigned write_exact(const struct ck_args *args)
 /* The number of the array, 0 if there are none. */
 static unsigned write_args(const struct ck_args *args)
 {
-    if (args == NULL)
+    if (!args)
         return 0;
     struct rules_arrays arrays = write_rules(&args->rules);
     unsigned sets = write_sets(args);
@@ -245,8 +245,8 @@ static void put_tool(const struct ck_tool *tool, const struct tool_arrays *array
 
 static void write_tools(const struct ck_policy *policy)
 {
-    struct tool_arrays *arrays = calloc(policy->tools_count + 1u, sizeof *arrays);
-    if (arrays == NULL)
+    struct tool_arrays *arrays = calloc(policy->tools_count + 1u, sizeof(*arrays));
+    if (!arrays)
         exit(1);
     for (uint32_t i = 0; i < policy->tools_count; i++) {
         const struct ck_tool *tool = &policy->tools[i];
@@ -283,11 +283,11 @@ int main(int argc, char **argv)
     struct ck_policy *policy;
     struct choke_error error = {0};
     FILE *in = argc == 2 ? fopen(argv[1], "rb") : NULL;
-    if (in == NULL) {
+    if (!in) {
         (void)fprintf(stderr, "usage: policy-tables FILE\n");
         return 1;
     }
-    size_t length = fread(text, 1, sizeof text, in);
+    size_t length = fread(text, 1, sizeof(text), in);
     (void)fclose(in);
     if (ck_policy_parse(CK_POLICY_DEFAULT_NAME, text, length, &policy, &error) < 0) {
         (void)fprintf(stderr, "%s: %s\n", argv[1], error.message);

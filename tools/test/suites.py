@@ -147,6 +147,12 @@ def words(_):
     return check(PYTHON, "tools/check/check-words.py")
 
 
+@suite("dialect")
+def dialect(_):
+    """r, !p and sizeof(x): the C is of one dialect"""
+    return check(PYTHON, "tools/check/check-dialect.py")
+
+
 @suite("environment")
 def environment(_):
     """the host's environment is read in few places, and a sandbox's comes from one filter"""

@@ -26,6 +26,8 @@ text = load("check-text")
 requirements = load("check-requirements")
 documents = load("check-documents")
 vocabulary = load("check-words")
+names = load("check-names")
+dialect = load("check-dialect")
 
 
 # ---- csource ----
@@ -340,3 +342,32 @@ def test_plain_text_passes(line):
 
 def test_every_phrase_has_a_better_wording():
     assert all(better and vocabulary.re.compile(phrase) for phrase, better in vocabulary.PHRASES)
+
+
+# ---- check-names and check-dialect ----
+
+@pytest.mark.parametrize("path, name", [("src/audit/log.c", "ck_open_log"), ("src/run/keeper/init.c", "ck_logs_add")])
+def test_a_function_without_its_module_is_found(path, name):
+    found = list(names.misnamed(names.TOP / path, f"int {name}(int a)\n{{\n}}\n"))
+    assert len(found) == 1 and name in found[0]
+
+
+@pytest.mark.parametrize("path, name", [("src/audit/log.c", "ck_log_open"), ("src/audit/log.c", "ck_audit_open"),
+                                        ("src/lint/lang/python_scope.c", "ck_python_find"),
+                                        ("src/run/keeper/init.c", "ck_keeper_init")])
+def test_a_function_with_its_module_passes(path, name):
+    assert not list(names.misnamed(names.TOP / path, f"int {name}(int a)\n{{\n}}\n"))
+
+
+def test_a_declaration_is_no_definition():
+    assert not list(names.misnamed(names.TOP / "src/audit/log.c", "int ck_other(int a);\n"))
+
+
+@pytest.mark.parametrize("line", ["if (p == NULL)", "return NULL != p;", "n = sizeof x;", "    int result = f();"])
+def test_a_deviation_of_dialect_is_found(line):
+    assert len(list(dialect.problems("a.c", f"{line}\n"))) == 1
+
+
+@pytest.mark.parametrize("line", ["if (!p)", "p = NULL;", "n = sizeof(x);", "/* p == NULL, sizeof x */", "int r = f();"])
+def test_the_dialect_passes(line):
+    assert not list(dialect.problems("a.c", f"{line}\n"))

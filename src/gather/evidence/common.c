@@ -110,7 +110,7 @@ json_int_t ck_evidence_count_after(const char *text, size_t length, const char *
     json_int_t number = 0;
     unsigned digits = 0;
 
-    while (at < end && (at = memmem(at, (size_t)(end - at), label, strlen(label))) != NULL)
+    while (at < end && (at = memmem(at, (size_t)(end - at), label, strlen(label))))
         found = at += strlen(label);
     for (at = found; found && at < end && *at >= '0' && *at <= '9' && digits < 15; at++, digits++)
         number = number * 10 + (*at - '0');

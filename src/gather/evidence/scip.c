@@ -118,7 +118,7 @@ static void count_language(struct index *index, struct index_message language)
     char name[32] = "(unknown)";
     size_t length = language.at ? (size_t)(language.end - language.at) : 0;
 
-    if (length > 0 && length < sizeof(name) && memchr(language.at, '\0', length) == NULL) {
+    if (length > 0 && length < sizeof(name) && !memchr(language.at, '\0', length)) {
         memcpy(name, language.at, length);
         name[length] = '\0';
     }

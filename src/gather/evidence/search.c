@@ -129,7 +129,7 @@ static void read_matches(struct evidence_search *search, const struct ck_answer 
         at += ck_evidence_line(at, answer->out_length);
         at += at < end ? 1 : 0;
     }
-    for (const char *nul; at < end && (nul = memchr(at, '\0', (size_t)(end - at))) != NULL;) {
+    for (const char *nul; at < end && (nul = memchr(at, '\0', (size_t)(end - at)));) {
         uint64_t line;
         size_t used = read_line_number(nul + 1, (size_t)(end - nul - 1), &line);
         const char *text = nul + 1 + used;

@@ -42,7 +42,7 @@ static json_t *make_error(const char *line, size_t length)
     unsigned row;
     char tail[64] = "";
 
-    if (!tab || !open || open < tab || memmem(tab, length - (size_t)(tab - line), "Parse:", 6) == NULL)
+    if (!tab || !open || open < tab || !memmem(tab, length - (size_t)(tab - line), "Parse:", 6))
         return NULL;
     const char *bracket = memchr(open, '[', length - (size_t)(open - line));
     size_t left = bracket ? length - (size_t)(bracket - line) : 0;

@@ -48,10 +48,10 @@ static void drop_pending(struct trace_reader *trace, struct trace_pending *pendi
 static void store_pending(struct trace_reader *trace, const struct ck_trace_line *line)
 {
     struct trace_pending *before = find_pending(trace, line->pid);
-    if (before != NULL)
+    if (before)
         drop_pending(trace, before);
     char *text = trace->pending_count < PENDING_MAX ? ck_evidence_copy(line->body.at, line->body.length) : NULL;
-    if (text == NULL) {
+    if (!text) {
         trace->events.incomplete = true;
         return;
     }
@@ -65,13 +65,13 @@ static void store_pending(struct trace_reader *trace, const struct ck_trace_line
 static void resume(struct trace_reader *trace, const struct ck_trace_line *line)
 {
     struct trace_pending *pending = find_pending(trace, line->pid);
-    if (pending == NULL) {
+    if (!pending) {
         trace->events.incomplete = true;
         return;
     }
     struct ck_trace_span whole = {.length = pending->length + line->body.length};
     char *text = malloc(whole.length + 1);
-    if (text == NULL) {
+    if (!text) {
         trace->events.bad = -1;
     } else {
         memcpy(text, pending->text, pending->length);
@@ -89,7 +89,7 @@ static void resume(struct trace_reader *trace, const struct ck_trace_line *line)
 static void drop_unfinished(struct trace_reader *trace, unsigned long pid)
 {
     struct trace_pending *pending = find_pending(trace, pid);
-    if (pending == NULL)
+    if (!pending)
         return;
     struct ck_trace_span text = {.at = pending->text, .length = pending->length};
     trace->events.processes.unknown += ck_trace_processes_creates(text) ? 1 : 0;
@@ -111,7 +111,7 @@ static void supersede(struct trace_reader *trace, unsigned long pid, unsigned lo
 {
     drop_unfinished(trace, pid);
     struct trace_pending *pending = find_pending(trace, thread);
-    if (pending != NULL)
+    if (pending)
         pending->pid = pid;
     ck_trace_processes_ended(&trace->events.processes, thread);
 }
@@ -126,7 +126,7 @@ static void take_witness(struct trace_reader *trace, struct ck_trace_span line)
         trace->followed = filter.at[0] != '0';
     if (guard.length > 0)
         trace->guarded = guard.at[0] != '0';
-    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
         if (ck_trace_span_is(end, reasons[i]))
             trace->ended = reasons[i];
 }
@@ -181,7 +181,7 @@ static json_t *env_names(const json_t *env)
     json_t *names = json_array();
     for (size_t i = 0; i < json_array_size(env) && i < CK_EVIDENCE_ITEMS_MAX; i++) {
         const char *text = json_string_value(json_array_get(env, i));
-        if (text != NULL)
+        if (text)
             (void)json_array_append_new(names, ck_evidence_text(text, strcspn(text, "=")));
     }
     return names;
@@ -303,7 +303,7 @@ static int read_trace(struct trace_reader *trace, const json_t *image, const str
     if (ck_trace_events_init(&trace->events) != 0)
         return ck_evidence_take(ret_evidence, NULL, -1, error);
     take_lines(trace, run);
-    if (trace->ended == NULL || trace->events.first_pid == 0)
+    if (!trace->ended || trace->events.first_pid == 0)
         return ck_evidence_not_understood(error, "strace", "the trace is missing, or its end is");
     json_t *document = json_object();
     trace->events.bad |= ck_evidence_set(document, "image", read_image(image));
@@ -317,17 +317,17 @@ CK_EVIDENCE_READER(trace)
     const struct ck_answer *image = ck_evidence_find_ok_answer(answers, count, "image");
     const struct ck_answer *run = ck_evidence_find_ok_answer(answers, count, "run");
     CK_CLEANUP_JSON json_t *described = NULL;
-    if (image == NULL || run == NULL)
+    if (!image || !run)
         return ck_evidence_not_understood(error, "docker", "the image was not run");
     struct ck_answer inspect_answer = *image;
     inspect_answer.id = "scan";
-    int result = ck_evidence_parse(&inspect_answer, 1, "docker", &described, error);
-    if (result < 0)
-        return result;
-    struct trace_reader *trace = calloc(1, sizeof *trace);
-    if (trace == NULL)
+    int r = ck_evidence_parse(&inspect_answer, 1, "docker", &described, error);
+    if (r < 0)
+        return r;
+    struct trace_reader *trace = calloc(1, sizeof(*trace));
+    if (!trace)
         return ck_evidence_take(ret_evidence, NULL, -1, error);
-    result = read_trace(trace, json_array_get(described, 0), run, ret_evidence, error);
+    r = read_trace(trace, json_array_get(described, 0), run, ret_evidence, error);
     trace_free(trace);
-    return result;
+    return r;
 }

@@ -55,7 +55,7 @@ int ck_trace_build_read(struct ck_trace_build *build, const char *root, const ch
                             strerror((int)-length));
     ck_dockerfile_free(build->dockerfile);
     build->dockerfile = ck_dockerfile_read(text, (size_t)length, reason);
-    return build->dockerfile != NULL
+    return build->dockerfile
                ? 0
                : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "the Dockerfile is not built: %s", reason);
 }
@@ -85,7 +85,7 @@ static int take_base(const char *line, size_t length, const char *name, char ret
 static int take_bases(const struct ck_answer *bases, const char *const *names,
                       char ids[CK_DOCKERFILE_NAMES_MAX][CK_DOCKERFILE_ID_DIGITS + 1], struct choke_error *error)
 {
-    if (bases == NULL)
+    if (!bases)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL,
                             "the images that the Dockerfile names were not looked up");
     const char *at = bases->out, *end = bases->out + bases->out_length;
@@ -96,14 +96,14 @@ static int take_bases(const struct ck_answer *bases, const char *const *names,
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL,
                             "the build would fetch an image that is not on this machine: %.*s",
                             (int)(said < 300 ? said : 300), bases->err);
-    for (size_t i = 0; names[i] != NULL; i++) {
+    for (size_t i = 0; names[i]; i++) {
         const char *line_end = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
-        if (line_end == NULL)
+        if (!line_end)
             return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "cannot parse docker's output about the image '%s'",
                                 names[i]);
-        int result = take_base(at, (size_t)(line_end - at), names[i], ids[i], error);
-        if (result < 0)
-            return result;
+        int r = take_base(at, (size_t)(line_end - at), names[i], ids[i], error);
+        if (r < 0)
+            return r;
         at = line_end + 1;
     }
     return at == end ? 0
@@ -115,11 +115,11 @@ int ck_trace_build_write(struct ck_trace_build *build, const struct ck_answer *b
 {
     char ids[CK_DOCKERFILE_NAMES_MAX][CK_DOCKERFILE_ID_DIGITS + 1];
     const char *by_name[CK_DOCKERFILE_NAMES_MAX];
-    if (build->dockerfile == NULL || build->fd >= 0)
+    if (!build->dockerfile || build->fd >= 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "the Dockerfile was not read");
-    int result = take_bases(bases, ck_dockerfile_names(build->dockerfile), ids, error);
-    if (result < 0)
-        return result;
+    int r = take_bases(bases, ck_dockerfile_names(build->dockerfile), ids, error);
+    if (r < 0)
+        return r;
     for (size_t i = 0; i < CK_DOCKERFILE_NAMES_MAX; i++)
         by_name[i] = ids[i];
     char *text = ck_dockerfile_write(build->dockerfile, by_name);

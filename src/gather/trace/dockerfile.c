@@ -77,7 +77,7 @@ static bool begins(struct dockerfile_span piece, const char *text)
 
 static bool has(struct dockerfile_span piece, const char *text)
 {
-    return memmem(piece.at, piece.length, text, strlen(text)) != NULL;
+    return !!memmem(piece.at, piece.length, text, strlen(text));
 }
 
 /*
@@ -89,7 +89,7 @@ static bool is_plain(struct dockerfile_span piece, const char *others)
     for (size_t i = 0; i < piece.length; i++) {
         char byte = piece.at[i];
         bool letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9');
-        if (!letter && (byte == '\0' || strchr(others, byte) == NULL))
+        if (!letter && (byte == '\0' || !strchr(others, byte)))
             return false;
     }
     return piece.length > 0;
@@ -118,10 +118,10 @@ static bool fail_memory(const struct ck_dockerfile *dockerfile)
 /* Takes text; NULL means out of memory. */
 static bool add(struct ck_dockerfile *dockerfile, char *text, size_t name)
 {
-    struct part *parts = reallocarray(dockerfile->parts, dockerfile->part_count + 1, sizeof *parts);
-    if (parts != NULL)
+    struct part *parts = reallocarray(dockerfile->parts, dockerfile->part_count + 1, sizeof(*parts));
+    if (parts)
         dockerfile->parts = parts;
-    if (parts == NULL || text == NULL) {
+    if (!parts || !text) {
         free(text);
         return fail_memory(dockerfile);
     }
@@ -165,7 +165,7 @@ static bool take_name(struct ck_dockerfile *dockerfile, struct dockerfile_span n
     if (dockerfile->name_count == CK_DOCKERFILE_NAMES_MAX)
         return fail(dockerfile, "it names too many images, at", name);
     dockerfile->names[dockerfile->name_count] = strndup(name.at, name.length);
-    if (dockerfile->names[dockerfile->name_count] == NULL)
+    if (!dockerfile->names[dockerfile->name_count])
         return fail_memory(dockerfile);
     *ret_name = dockerfile->name_count++;
     return true;
@@ -175,7 +175,7 @@ static bool take_name(struct ck_dockerfile *dockerfile, struct dockerfile_span n
 static size_t find_stage(const struct ck_dockerfile *dockerfile, struct dockerfile_span name, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (dockerfile->stages[i] != NULL && equals(name, dockerfile->stages[i]))
+        if (dockerfile->stages[i] && equals(name, dockerfile->stages[i]))
             return i;
     return count;
 }
@@ -211,7 +211,7 @@ static bool begin_stage(struct ck_dockerfile *dockerfile, struct dockerfile_span
         return fail(dockerfile, "this is not a valid name of a stage, or two stages have it:", name);
     dockerfile->stages[count] = name.length > 0 ? strndup(name.at, name.length) : NULL;
     dockerfile->stage_count++;
-    return name.length == 0 || dockerfile->stages[count] != NULL || fail_memory(dockerfile);
+    return name.length == 0 || dockerfile->stages[count] || fail_memory(dockerfile);
 }
 
 /* FROM [--platform=P] NAME [AS STAGE] */
@@ -342,12 +342,12 @@ static bool take_line(struct ck_dockerfile *dockerfile, struct dockerfile_span l
         return true;
     if (!ends_there(whole) || whole.length > INT32_MAX)
         return fail(dockerfile, "a line has a control character, or its end is unclear:", whole);
-    for (size_t i = 0; i < sizeof instructions / sizeof instructions[0]; i++) {
+    for (size_t i = 0; i < sizeof(instructions) / sizeof(instructions[0]); i++) {
         if (!equals(token, instructions[i].name))
             continue;
         if (instructions[i].may_hold_file && has(line, "<<"))
             return fail(dockerfile, "here-documents are not supported:", whole);
-        if (instructions[i].take != NULL)
+        if (instructions[i].take)
             return instructions[i].take(dockerfile, line);
         return put(dockerfile, NO_NAME, "%s %.*s\n", instructions[i].name, (int)line.length, line.at);
     }
@@ -359,9 +359,9 @@ static bool take_line(struct ck_dockerfile *dockerfile, struct dockerfile_span l
 static struct dockerfile_span take_raw_line(struct dockerfile_span *text)
 {
     const char *end = memchr(text->at, '\n', text->length);
-    size_t length = end != NULL ? (size_t)(end - text->at) : text->length;
+    size_t length = end ? (size_t)(end - text->at) : text->length;
     struct dockerfile_span line = {text->at, length};
-    *text = from(*text, length + (end != NULL ? 1 : 0));
+    *text = from(*text, length + (end ? 1 : 0));
     if (line.length > 0 && line.at[line.length - 1] == '\r')
         line.length--;
     return line;
@@ -408,12 +408,12 @@ static bool take_lines(struct ck_dockerfile *dockerfile, struct dockerfile_span 
 
 struct ck_dockerfile *ck_dockerfile_read(const char *text, size_t length, char ret_reason[CK_DOCKERFILE_NAME_MAX])
 {
-    struct ck_dockerfile *dockerfile = calloc(1, sizeof *dockerfile);
+    struct ck_dockerfile *dockerfile = calloc(1, sizeof(*dockerfile));
     struct dockerfile_span all = {text, length};
     char *joined = calloc(1, length + 1); /* ends with a NUL, so that its parts can be used as text */
     ret_reason[0] = '\0';
     bool taken = false;
-    if (dockerfile == NULL || joined == NULL)
+    if (!dockerfile || !joined)
         (void)fail_memory(&(struct ck_dockerfile){.reason = ret_reason});
     else if (dockerfile->reason = ret_reason, length > CK_DOCKERFILE_MAX)
         (void)fail(dockerfile, "it is too long:", (struct dockerfile_span){text, 40});
@@ -428,7 +428,7 @@ struct ck_dockerfile *ck_dockerfile_read(const char *text, size_t length, char r
 
 void ck_dockerfile_free(struct ck_dockerfile *dockerfile)
 {
-    if (dockerfile == NULL)
+    if (!dockerfile)
         return;
     for (size_t i = 0; i < dockerfile->part_count; i++)
         free(dockerfile->parts[i].before);
@@ -459,7 +459,7 @@ char *ck_dockerfile_write(const struct ck_dockerfile *dockerfile, const char *co
         if (!is_id(ids[i]))
             return NULL;
     FILE *file = open_memstream(&text, &length);
-    if (file == NULL)
+    if (!file)
         return NULL;
     for (size_t i = 0; i < dockerfile->part_count; i++) {
         (void)fputs(dockerfile->parts[i].before, file);

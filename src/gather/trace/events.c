@@ -17,12 +17,12 @@
 /* Takes value. */
 static void add(struct ck_trace_events *events, json_t *set, const char *key, json_t *value)
 {
-    if (json_object_size(set) >= DISTINCT_MAX && json_object_get(set, key) == NULL) {
+    if (json_object_size(set) >= DISTINCT_MAX && !json_object_get(set, key)) {
         events->incomplete = true;
         json_decref(value);
         return;
     }
-    if (value == NULL || json_object_set_new_nocheck(set, key, value) < 0)
+    if (!value || json_object_set_new_nocheck(set, key, value) < 0)
         events->bad = -1;
 }
 
@@ -77,7 +77,7 @@ static const char *place_of(const struct ck_trace_events *events, const char *pa
         return "engine";
     if (is_volume(events->volumes, path, length))
         return "volume";
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (is_beneath(path, length, known[i].directory))
             return known[i].place;
     return "image";
@@ -89,7 +89,7 @@ static size_t normalize(const char *path, size_t length, char flat[2 * PATH_BYTE
     size_t count = 0;
     for (size_t i = 0; i < length;) {
         const char *slash = memchr(path + i, '/', length - i);
-        size_t step = slash != NULL ? (size_t)(slash - (path + i)) : length - i;
+        size_t step = slash ? (size_t)(slash - (path + i)) : length - i;
         bool up = step == 2 && memcmp(path + i, "..", 2) == 0, here = step == 0 || (step == 1 && path[i] == '.');
         while (up && count > 0 && flat[--count] != '/') {
         }
@@ -107,7 +107,7 @@ static size_t normalize(const char *path, size_t length, char flat[2 * PATH_BYTE
 static json_t *token_text(const struct ck_trace_events *events, const char *token, size_t length)
 {
     size_t directory_length = strlen(events->witness_directory);
-    char text[PATH_BYTES + sizeof WITNESS];
+    char text[PATH_BYTES + sizeof(WITNESS)];
     if (!is_witness(events, token, length) || length - directory_length > PATH_BYTES)
         return ck_evidence_text(token, length);
     memcpy(text, WITNESS, strlen(WITNESS));
@@ -126,7 +126,7 @@ static json_t *path_text(const struct ck_trace_events *events, const char *path,
             end++;
     if (end == start || length > PATH_BYTES)
         return token_text(events, path, length);
-    int count = snprintf(text, sizeof text, "/proc/[pid]");
+    int count = snprintf(text, sizeof(text), "/proc/[pid]");
     memcpy(text + count, path + end, length - end); /* at most four bytes longer than the path */
     return ck_evidence_text(text, (size_t)count + (length - end));
 }
@@ -139,14 +139,14 @@ static long full_path(const struct ck_trace_span *directory, struct ck_trace_spa
 {
     struct ck_trace_span rest;
     char base[PATH_BYTES], tail[PATH_BYTES];
-    long length = ck_trace_span_unquote(name, tail, sizeof tail, &rest), base_length = 0;
+    long length = ck_trace_span_unquote(name, tail, sizeof(tail), &rest), base_length = 0;
     if (length < 0)
         return -1;
-    if (directory != NULL && (length == 0 || tail[0] != '/')) {
+    if (directory && (length == 0 || tail[0] != '/')) {
         const char *angle = memchr(directory->at, '<', directory->length);
-        struct ck_trace_span quoted = {
-            .at = angle, .length = angle != NULL ? directory->length - (size_t)(angle - directory->at) : 0};
-        base_length = angle != NULL ? ck_trace_span_unquote(quoted, base, sizeof base, &rest) : 0;
+        struct ck_trace_span quoted = {.at = angle,
+                                       .length = angle ? directory->length - (size_t)(angle - directory->at) : 0};
+        base_length = angle ? ck_trace_span_unquote(quoted, base, sizeof(base), &rest) : 0;
         base_length = base_length > 0 ? base_length : 0;
     }
     memcpy(path, base, (size_t)base_length);
@@ -172,8 +172,8 @@ static void note_unread(struct ck_trace_events *events, const struct ck_trace_ca
 static bool is_writing(struct ck_trace_span flags)
 {
     static const char *const tokens[] = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_TMPFILE"};
-    for (size_t i = 0; i < sizeof tokens / sizeof tokens[0]; i++)
-        if (memmem(flags.at, flags.length, tokens[i], strlen(tokens[i])) != NULL)
+    for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++)
+        if (memmem(flags.at, flags.length, tokens[i], strlen(tokens[i])))
             return true;
     return false;
 }
@@ -190,9 +190,8 @@ static const char *place_of_opened(const struct ck_trace_events *events, const c
     char opened[2 * PATH_BYTES + 1];
     struct ck_trace_span error = ck_trace_error(result), rest;
     const char *angle = memchr(result.at, '<', result.length);
-    struct ck_trace_span shown = {.at = angle,
-                                  .length = angle != NULL ? result.length - (size_t)(angle - result.at) : 0};
-    long found = angle != NULL && error.length == 0 ? ck_trace_span_unquote(shown, opened, PATH_BYTES, &rest) : -1;
+    struct ck_trace_span shown = {.at = angle, .length = angle ? result.length - (size_t)(angle - result.at) : 0};
+    long found = angle && error.length == 0 ? ck_trace_span_unquote(shown, opened, PATH_BYTES, &rest) : -1;
     size_t count = found > 0 && opened[0] == '/' ? (size_t)found : normalize(path, length, opened);
     const char *place = place_of(events, opened, count);
     return strcmp(place, "image") == 0 && is_absent(error) ? "absent" : place;
@@ -202,10 +201,10 @@ static const char *place_of_opened(const struct ck_trace_events *events, const c
 static bool is_library(const char *path, size_t length)
 {
     const char *slash = memrchr(path, '/', length);
-    const char *name = slash != NULL ? slash + 1 : path;
+    const char *name = slash ? slash + 1 : path;
     size_t left = length - (size_t)(name - path);
     const char *so = memmem(name, left, ".so", 3);
-    return so != NULL && (so + 3 == path + length || so[3] == '.');
+    return so && (so + 3 == path + length || so[3] == '.');
 }
 
 static void add_file(struct ck_trace_events *events, const char *path, size_t length, bool writes,
@@ -216,7 +215,7 @@ static void add_file(struct ck_trace_events *events, const char *path, size_t le
     char *key = NULL;
     json_t *name = path_text(events, path, length);
     char *dumped = json_dumps(name, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
-    if (dumped == NULL || asprintf(&key, "%d%.*s%s", writes, (int)error.length, error.at, dumped) < 0) {
+    if (!dumped || asprintf(&key, "%d%.*s%s", writes, (int)error.length, error.at, dumped) < 0) {
         events->bad = -1;
         key = NULL;
     } else if (strcmp(place, "image") == 0 && !writes && error.length == 0) {
@@ -257,7 +256,7 @@ static json_t *read_argv(const struct ck_trace_events *events, struct ck_trace_s
     struct ck_trace_span rest =
         list.length > 0 ? (struct ck_trace_span){.at = list.at + 1, .length = list.length - 1} : list;
     for (size_t i = 0; i < ARGV_LISTED; i++) {
-        long length = ck_trace_span_unquote(rest, token, sizeof token, &rest);
+        long length = ck_trace_span_unquote(rest, token, sizeof(token), &rest);
         if (length < 0)
             break;
         (void)json_array_append_new(tokens, token_text(events, token, (size_t)length));
@@ -273,7 +272,7 @@ static bool set_witness_directory(struct ck_trace_events *events, const char *pa
     static const char name[] = "/witness";
     size_t directory_length = length > (long)strlen(name) ? (size_t)length - strlen(name) : 0;
     if (events->witness_directory[0] != '\0' || directory_length == 0 ||
-        directory_length >= sizeof events->witness_directory || path[0] != '/' ||
+        directory_length >= sizeof(events->witness_directory) || path[0] != '/' ||
         memcmp(path + directory_length, name, strlen(name)) != 0)
         return false;
     memcpy(events->witness_directory, path, directory_length);
@@ -301,7 +300,7 @@ static void take_execution(struct ck_trace_events *events, unsigned long pid, co
         key = NULL;
     json_t *value = json_pack("{s:o, s:o, s:o}", "path", path_text(events, path, (size_t)length), "argv",
                               read_argv(events, argv), "error", error_of(call->result));
-    if (key == NULL) {
+    if (!key) {
         events->bad = -1;
         json_decref(value);
     } else {
@@ -317,9 +316,9 @@ static json_t *read_address(struct ck_trace_span address)
     static const char *const tokens[] = {"sin_addr=inet_addr(", "inet_pton(AF_INET6, ", "sun_path=@", "sun_path="};
     char bytes[PATH_BYTES];
     struct ck_trace_span rest;
-    for (size_t i = 0; i < sizeof tokens / sizeof tokens[0]; i++) {
+    for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++) {
         struct ck_trace_span text = ck_trace_span_after(address, tokens[i]);
-        long length = ck_trace_span_unquote(text, bytes + 1, sizeof bytes - 1, &rest);
+        long length = ck_trace_span_unquote(text, bytes + 1, sizeof(bytes) - 1, &rest);
         bytes[0] = '@';
         if (length >= 0)
             return i == 2 ? ck_evidence_text(bytes, (size_t)length + 1) : ck_evidence_text(bytes + 1, (size_t)length);
@@ -435,10 +434,10 @@ static bool is_attempt(const struct ck_trace_call *call, bool *ret_leaves)
         {"clone", "CLONE_NEWUSER", true},
         {"unshare", "CLONE_NEWUSER", true},
     };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        bool found = known[i].token == NULL;
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        bool found = !known[i].token;
         for (size_t j = 0; j < call->count && !found; j++)
-            found = memmem(call->args[j].at, call->args[j].length, known[i].token, strlen(known[i].token)) != NULL;
+            found = !!memmem(call->args[j].at, call->args[j].length, known[i].token, strlen(known[i].token));
         *ret_leaves = known[i].leaves;
         if (found && ck_trace_span_is(call->name, known[i].call))
             return true;
@@ -481,8 +480,8 @@ int ck_trace_events_init(struct ck_trace_events *events)
     json_t **const sets[] = {&events->searched,  &events->programs, &events->files,
                              &events->own_files, &events->sockets,  &events->attempts};
     int bad = ck_trace_processes_init(&events->processes);
-    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
-        bad |= (*sets[i] = json_object()) == NULL;
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+        bad |= !(*sets[i] = json_object());
     return bad;
 }
 

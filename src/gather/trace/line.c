@@ -78,7 +78,7 @@ static char unescape(struct ck_trace_span span, size_t *ret_length)
     char name = span.length > 1 ? span.at[1] : '\\';
     const char *known = name != '\0' ? strchr(names, name) : NULL;
     *ret_length = span.length > 1 ? 2 : 1;
-    if (known != NULL)
+    if (known)
         return bytes[known - names];
     if (name == 'x' && span.length > 3 && hex_of(span.at[2]) >= 0 && hex_of(span.at[3]) >= 0) {
         *ret_length = 4;
@@ -171,7 +171,7 @@ static bool take_end(struct ck_trace_span body, const char *opening, struct ck_t
     struct ck_trace_span value = from(body, strlen(opening));
     value.length -= strlen(closing);
     const char *space = memchr(value.at, ' ', value.length); /* "SIGSEGV (core dumped)" */
-    value.length = space != NULL ? (size_t)(space - value.at) : value.length;
+    value.length = space ? (size_t)(space - value.at) : value.length;
     *ret_value = value;
     return true;
 }
@@ -194,7 +194,7 @@ struct ck_trace_line ck_trace_line_read(struct ck_trace_span line)
         read.kind = CK_TRACE_SUPERSEDED;
     else if (ck_trace_span_begins(body, "<... ")) {
         struct ck_trace_span rest = ck_trace_span_after(body, RESUMED);
-        read.kind = rest.at != NULL && rest.length > 0 ? CK_TRACE_RESUMED : CK_TRACE_OTHER;
+        read.kind = rest.at && rest.length > 0 ? CK_TRACE_RESUMED : CK_TRACE_OTHER;
         read.body = rest;
     } else if (unfinished_length(body) > 0) {
         read.kind = CK_TRACE_UNFINISHED;
@@ -231,9 +231,9 @@ static size_t take_args(struct ck_trace_span body, size_t start, struct ck_trace
         } else if (byte == ',' && depth == 0) {
             add_arg(call, body, start, i);
             start = i + 1;
-        } else if (strchr("([{", byte) != NULL && byte != '\0') {
+        } else if (strchr("([{", byte) && byte != '\0') {
             depth++;
-        } else if (strchr(")]}", byte) != NULL && byte != '\0') {
+        } else if (strchr(")]}", byte) && byte != '\0') {
             depth--;
         }
     }

@@ -8,7 +8,7 @@
 int ck_trace_processes_init(struct ck_trace_processes *processes)
 {
     processes->open = json_object();
-    return processes->open == NULL;
+    return !processes->open;
 }
 
 void ck_trace_processes_done(struct ck_trace_processes *processes)
@@ -20,7 +20,7 @@ void ck_trace_processes_done(struct ck_trace_processes *processes)
 static void count(struct ck_trace_processes *processes, unsigned long pid, int step)
 {
     char key[24];
-    (void)snprintf(key, sizeof key, "%lu", pid);
+    (void)snprintf(key, sizeof(key), "%lu", pid);
     json_int_t value = json_integer_value(json_object_get(processes->open, key)) + step;
     if (value == 0)
         (void)json_object_del(processes->open, key);

@@ -64,7 +64,7 @@ static int copy_file(const char *path, int directory_fd, const char *name, int *
         return fail(error, "copy", path);
     if (make_file(directory_fd, name, &to_fd) < 0 || copy_bytes(from_fd, to_fd, status.st_size) < 0)
         return fail(error, "copy", path);
-    if (ret_fd != NULL)
+    if (ret_fd)
         *ret_fd = ck_fd_take(&to_fd);
     return 0;
 }
@@ -75,7 +75,7 @@ static int copy_file(const char *path, int directory_fd, const char *name, int *
 static size_t blank_paths(char *bytes, size_t length, const char *ending)
 {
     size_t count = 0, size = strlen(ending) + 1;
-    for (char *at = bytes; (at = memmem(at, length - (size_t)(at - bytes), ending, size)) != NULL; at += size) {
+    for (char *at = bytes; (at = memmem(at, length - (size_t)(at - bytes), ending, size)); at += size) {
         char *start = at;
         while (start > bytes && start[-1] != '\0')
             start--;
@@ -102,7 +102,7 @@ static int patch_loader(int fd, const char *path, struct choke_error *error)
     char *bytes = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (bytes == MAP_FAILED)
         return fail(error, "read", path);
-    bool gnu = memmem(bytes, length, "GLIBC_PRIVATE", strlen("GLIBC_PRIVATE")) != NULL;
+    bool gnu = !!memmem(bytes, length, "GLIBC_PRIVATE", strlen("GLIBC_PRIVATE"));
     bool patched = blank_paths(bytes, length, ".so.preload") > 0 && blank_paths(bytes, length, ".so.cache") > 0;
     (void)munmap(bytes, length);
     errno = ENOTSUP;
@@ -112,8 +112,8 @@ static int patch_loader(int fd, const char *path, struct choke_error *error)
 static int copy_loader(const char *path, int stage_fd, struct choke_error *error)
 {
     CK_FD fd = -1;
-    int result = copy_file(path, stage_fd, "loader", &fd, error);
-    return result < 0 ? result : patch_loader(fd, path, error);
+    int r = copy_file(path, stage_fd, "loader", &fd, error);
+    return r < 0 ? r : patch_loader(fd, path, error);
 }
 
 static int write_witness(int directory_fd, struct choke_error *error)
@@ -129,19 +129,19 @@ static int write_witness(int directory_fd, struct choke_error *error)
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
+    return slash ? slash + 1 : path;
 }
 
 /* A library for one kind of processor is next to the generic one; the generic one is enough. */
 static bool is_hwcaps(const char *path)
 {
-    return strstr(path, "/glibc-hwcaps/") != NULL;
+    return !!strstr(path, "/glibc-hwcaps/");
 }
 
 /* The names are fixed: strace and loader next to the witness, every library in lib. */
 static int copy_part(const struct choke_tool_part *part, int stage_fd, int lib_fd, struct choke_error *error)
 {
-    if (part->path == NULL) {
+    if (!part->path) {
         errno = ENOENT;
         return fail(error, "find", part->name);
     }
@@ -151,8 +151,8 @@ static int copy_part(const struct choke_tool_part *part, int stage_fd, int lib_f
         return copy_loader(part->path, stage_fd, error);
     if (is_hwcaps(part->path))
         return 0;
-    int result = copy_file(part->path, lib_fd, base_name(part->name), NULL, error);
-    return result == -EEXIST ? 0 : result; /* needed by its name and by its path */
+    int r = copy_file(part->path, lib_fd, base_name(part->name), NULL, error);
+    return r == -EEXIST ? 0 : r; /* needed by its name and by its path */
 }
 
 /* fchmod sets the modes, because mkdir applies the umask. */
@@ -163,30 +163,30 @@ static int fill(const struct choke_tool_parts *parts, int stage_fd, const char *
     CK_FD lib_fd = openat(stage_fd, "lib", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (lib_fd < 0 || fchmod(lib_fd, 0755) < 0 || fchmod(stage_fd, 0755) < 0)
         return fail(error, "make", path);
-    int result = write_witness(stage_fd, error);
-    for (size_t i = 0; result == 0 && i < parts->count; i++)
-        result = copy_part(&parts->items[i], stage_fd, lib_fd, error);
-    return result;
+    int r = write_witness(stage_fd, error);
+    for (size_t i = 0; r == 0 && i < parts->count; i++)
+        r = copy_part(&parts->items[i], stage_fd, lib_fd, error);
+    return r;
 }
 
 int ck_trace_stage_make(struct choke_context *context, struct ck_temporary *ret_stage, struct choke_error *error)
 {
     struct choke_tool_parts *parts = NULL;
     struct ck_temporary stage = {0};
-    int result = choke_tool_parts(context, "strace", &parts, error);
-    if (result < 0)
-        return result;
-    result = ck_temporary_make(CK_TEMPORARY_TRACE, &stage);
-    if (result < 0) {
-        errno = -result;
+    int r = choke_tool_parts(context, "strace", &parts, error);
+    if (r < 0)
+        return r;
+    r = ck_temporary_make(CK_TEMPORARY_TRACE, &stage);
+    if (r < 0) {
+        errno = -r;
         (void)fail(error, "make a directory in", "/tmp");
     } else {
-        result = fill(parts, stage.fd, stage.path, error);
+        r = fill(parts, stage.fd, stage.path, error);
     }
-    if (result == 0)
+    if (r == 0)
         *ret_stage = stage;
     else
         ck_temporary_remove(&stage);
     choke_tool_parts_free(parts);
-    return result;
+    return r;
 }

@@ -54,7 +54,7 @@ struct arg_list {
 struct trace_preparation {
     struct ck_temporary stage;
     struct ck_trace_build build;
-    char mount_path[sizeof MOUNT_PREFIX + MOUNT_DIGITS];
+    char mount_path[sizeof(MOUNT_PREFIX) + MOUNT_DIGITS];
     int stdin_pipe[2];                             /* nothing is written to it */
     struct arg_list call_argv[CK_PROBE_CALLS_MAX]; /* one per call */
     struct arg_list document_argv[CK_PROBE_CALLS_MAX];
@@ -62,7 +62,7 @@ struct trace_preparation {
 
 /* The values of the placeholders. */
 struct trace_values {
-    char image[sizeof IMAGE_PREFIX + IMAGE_DIGITS];
+    char image[sizeof(IMAGE_PREFIX) + IMAGE_DIGITS];
     const char *stage;
     const char *mount_path;
     json_t *program; /* an array, or NULL */
@@ -73,10 +73,10 @@ struct trace_values {
 /* Takes text; NULL means out of memory. */
 static void add(struct arg_list *args, char *text)
 {
-    char **items = args->count < ARGS_MAX ? realloc(args->items, (args->count + 2) * sizeof *items) : NULL;
-    if (items != NULL)
+    char **items = args->count < ARGS_MAX ? realloc(args->items, (args->count + 2) * sizeof(*items)) : NULL;
+    if (items)
         args->items = items;
-    if (items == NULL || text == NULL) {
+    if (!items || !text) {
         args->failed = true;
         free(text);
         return;
@@ -98,7 +98,7 @@ static char *replace(const char *arg, const char *name, const char *value)
 {
     const char *at = strstr(arg, name);
     char *text = NULL;
-    if (at == NULL || value == NULL)
+    if (!at || !value)
         return strdup(arg);
     return asprintf(&text, "%.*s%s%s", (int)(at - arg), arg, value, at + strlen(name)) < 0 ? NULL : text;
 }
@@ -116,7 +116,7 @@ static void add_arg(struct arg_list *args, const char *arg, const struct trace_v
         {"<image>", values->image[0] != '\0' ? values->image : NULL},
     };
     char *text = strdup(arg);
-    for (size_t i = 0; text != NULL && i < sizeof known / sizeof known[0]; i++) {
+    for (size_t i = 0; text && i < sizeof(known) / sizeof(known[0]); i++) {
         char *next = replace(text, known[i][0], known[i][1]);
         free(text);
         text = next;
@@ -127,7 +127,7 @@ static void add_arg(struct arg_list *args, const char *arg, const struct trace_v
 static void add_args(struct arg_list *args, const char *const *argv, const struct trace_values *values)
 {
     free_args(args);
-    for (; *argv != NULL; argv++)
+    for (; *argv; argv++)
         add_arg(args, *argv, values);
 }
 
@@ -138,7 +138,7 @@ static int set_argv(struct ck_call_setup *setup, struct arg_list *call_argv, str
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL,
                             "out of memory for the arguments of the call, or too many of them");
     setup->argv = (const char *const *)call_argv->items;
-    setup->document_argv = document_argv->items != NULL ? (const char *const *)document_argv->items : NULL;
+    setup->document_argv = document_argv->items ? (const char *const *)document_argv->items : NULL;
     return 0;
 }
 
@@ -148,8 +148,7 @@ static int set_argv(struct ck_call_setup *setup, struct arg_list *call_argv, str
 static int take_image(const struct ck_answer *build, struct trace_values *values, struct choke_error *error)
 {
     size_t length = strlen(IMAGE_PREFIX);
-    if (build == NULL || build->out_length != length + IMAGE_DIGITS + 1 ||
-        memcmp(build->out, IMAGE_PREFIX, length) != 0 ||
+    if (!build || build->out_length != length + IMAGE_DIGITS + 1 || memcmp(build->out, IMAGE_PREFIX, length) != 0 ||
         strspn(build->out + length, "0123456789abcdef") != IMAGE_DIGITS)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "the build did not print the digest of an image");
     memcpy(values->image, build->out, length + IMAGE_DIGITS);
@@ -171,10 +170,10 @@ static int append(json_t *program, const json_t *args)
 /* The entry point and its arguments, joined as the daemon joins them. */
 static int take_program(const struct ck_answer *image, struct trace_values *values, struct choke_error *error)
 {
-    json_t *document = image != NULL ? json_loadb(image->out, image->out_length, 0, NULL) : NULL;
+    json_t *document = image ? json_loadb(image->out, image->out_length, 0, NULL) : NULL;
     const json_t *config = json_object_get(json_array_get(document, 0), "Config");
     values->program = json_array();
-    int bad = values->program == NULL || !json_is_object(config) ||
+    int bad = !values->program || !json_is_object(config) ||
               append(values->program, json_object_get(config, "Entrypoint")) < 0 ||
               append(values->program, json_object_get(config, "Cmd")) < 0;
     json_decref(document);
@@ -194,7 +193,7 @@ static int take_program(const struct ck_answer *image, struct trace_values *valu
 /* Only the first line of docker's message, and only printable bytes, at most 300. */
 static int take_daemon(const struct ck_answer *daemon, struct choke_error *error)
 {
-    if (daemon == NULL || daemon->exit_code == 0)
+    if (!daemon || daemon->exit_code == 0)
         return 0;
     size_t length = 0;
     while (length < daemon->err_length && (unsigned char)daemon->err[length] >= ' ')
@@ -221,7 +220,7 @@ static bool is_nearer(const char *path, const char *than)
 static const char *nearest_of(const char *const *paths)
 {
     const char *nearest = *paths;
-    for (; *paths != NULL; paths++)
+    for (; *paths; paths++)
         nearest = is_nearer(*paths, nearest) ? *paths : nearest;
     return nearest;
 }
@@ -233,10 +232,10 @@ static const char *nearest_of(const char *const *paths)
 static const char *take_files(struct arg_list *args, const char *const *argv)
 {
     free_args(args);
-    for (; *argv != NULL && strcmp(*argv, "--") != 0; argv++)
+    for (; *argv && strcmp(*argv, "--") != 0; argv++)
         add(args, strdup(*argv));
     add(args, strdup("--"));
-    return *argv != NULL ? nearest_of(argv + 1) : NULL;
+    return *argv ? nearest_of(argv + 1) : NULL;
 }
 
 static int setup_bases(struct trace_preparation *trace, size_t index, struct ck_call_setup *setup,
@@ -244,14 +243,14 @@ static int setup_bases(struct trace_preparation *trace, size_t index, struct ck_
 {
     struct arg_list *args = &trace->call_argv[index];
     const char *nearest = take_files(args, setup->argv);
-    if (nearest == NULL)
+    if (!nearest)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "there is no Dockerfile");
-    int result = ck_trace_build_read(&trace->build, setup->root, nearest, error);
-    if (result < 0)
-        return result;
+    int r = ck_trace_build_read(&trace->build, setup->root, nearest, error);
+    if (r < 0)
+        return r;
     const char *const *names = ck_dockerfile_names(trace->build.dockerfile);
-    setup->skip = *names == NULL;
-    for (; *names != NULL; names++)
+    setup->skip = !*names;
+    for (; *names; names++)
         add(args, strdup(*names));
     return set_argv(setup, args, &trace->document_argv[index], error);
 }
@@ -262,13 +261,13 @@ static int setup_build(struct trace_preparation *trace, size_t index, const stru
 {
     struct arg_list *args = &trace->call_argv[index];
     const char *nearest = take_files(args, setup->argv);
-    if (nearest == NULL)
+    if (!nearest)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "there is no Dockerfile");
-    int result = ck_trace_build_write(&trace->build, bases, error);
-    if (result < 0)
-        return result;
+    int r = ck_trace_build_write(&trace->build, bases, error);
+    if (r < 0)
+        return r;
     const char *slash = strrchr(nearest, '/');
-    add(args, slash != NULL ? strndup(nearest, (size_t)(slash - nearest)) : strdup("."));
+    add(args, slash ? strndup(nearest, (size_t)(slash - nearest)) : strdup("."));
     setup->stdin_fd = trace->build.fd;
     return set_argv(setup, args, &trace->document_argv[index], error);
 }
@@ -288,10 +287,10 @@ static int setup_run(struct trace_preparation *trace, size_t index, struct trace
 {
     values->stage = trace->stage.path;
     values->mount_path = trace->mount_path;
-    int result = setup_image(trace, index, values, setup, error);
+    int r = setup_image(trace, index, values, setup, error);
     setup->root = trace->stage.path;
     setup->stdin_fd = trace->stdin_pipe[0];
-    return result;
+    return r;
 }
 
 /* Every call first checks that the daemon answered; then each id has its own set-up. */
@@ -302,23 +301,23 @@ static int trace_setup(void *state, const struct ck_answer *answers, size_t coun
     struct trace_values values = {.program = NULL};
     const char *id = setup->call->id;
     bool looks = strcmp(id, "image") == 0, runs = strcmp(id, "run") == 0;
-    int result = count < CK_PROBE_CALLS_MAX
-                     ? take_daemon(ck_evidence_find_answer(answers, count, "daemon"), error)
-                     : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "the probe has too many calls");
-    if (result == 0 && (looks || runs))
-        result = take_image(ck_evidence_find_answer(answers, count, "build"), &values, error);
-    if (result == 0 && runs)
-        result = take_program(ck_evidence_find_answer(answers, count, "image"), &values, error);
-    if (result == 0 && strcmp(id, "bases") == 0)
-        result = setup_bases(trace, count, setup, error);
-    else if (result == 0 && strcmp(id, "build") == 0)
-        result = setup_build(trace, count, ck_evidence_find_answer(answers, count, "bases"), setup, error);
-    else if (result == 0 && looks)
-        result = setup_image(trace, count, &values, setup, error);
-    else if (result == 0 && runs)
-        result = setup_run(trace, count, &values, setup, error);
+    int r = count < CK_PROBE_CALLS_MAX
+                ? take_daemon(ck_evidence_find_answer(answers, count, "daemon"), error)
+                : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "the probe has too many calls");
+    if (r == 0 && (looks || runs))
+        r = take_image(ck_evidence_find_answer(answers, count, "build"), &values, error);
+    if (r == 0 && runs)
+        r = take_program(ck_evidence_find_answer(answers, count, "image"), &values, error);
+    if (r == 0 && strcmp(id, "bases") == 0)
+        r = setup_bases(trace, count, setup, error);
+    else if (r == 0 && strcmp(id, "build") == 0)
+        r = setup_build(trace, count, ck_evidence_find_answer(answers, count, "bases"), setup, error);
+    else if (r == 0 && looks)
+        r = setup_image(trace, count, &values, setup, error);
+    else if (r == 0 && runs)
+        r = setup_run(trace, count, &values, setup, error);
     json_decref(values.program);
-    return result;
+    return r;
 }
 
 /* ---- beginning and end ---- */
@@ -326,7 +325,7 @@ static int trace_setup(void *state, const struct ck_answer *answers, size_t coun
 static void trace_end(void *state)
 {
     struct trace_preparation *trace = state;
-    if (trace == NULL)
+    if (!trace)
         return;
     for (size_t i = 0; i < CK_PROBE_CALLS_MAX; i++) {
         free_args(&trace->call_argv[i]);
@@ -341,33 +340,33 @@ static void trace_end(void *state)
 }
 
 /* Random, so that the author of the image cannot know it. */
-static int choose_mount_path(char mount_path[sizeof MOUNT_PREFIX + MOUNT_DIGITS], struct choke_error *error)
+static int choose_mount_path(char mount_path[sizeof(MOUNT_PREFIX) + MOUNT_DIGITS], struct choke_error *error)
 {
     unsigned char bytes[MOUNT_DIGITS / 2];
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "cannot choose a random name: %s", strerror(errno));
     memcpy(mount_path, MOUNT_PREFIX, strlen(MOUNT_PREFIX));
-    ck_hex_encode(mount_path + strlen(MOUNT_PREFIX), bytes, sizeof bytes);
+    ck_hex_encode(mount_path + strlen(MOUNT_PREFIX), bytes, sizeof(bytes));
     return 0;
 }
 
 static int trace_begin(struct choke_context *context, void **ret_state, struct choke_error *error)
 {
-    struct trace_preparation *trace = calloc(1, sizeof *trace);
-    if (trace == NULL)
+    struct trace_preparation *trace = calloc(1, sizeof(*trace));
+    if (!trace)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "out of memory for the trace");
     trace->stdin_pipe[0] = trace->stdin_pipe[1] = -1;
     ck_trace_build_init(&trace->build);
-    int result = pipe2(trace->stdin_pipe, O_CLOEXEC) < 0
-                     ? ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "cannot make a pipe: %s", strerror(errno))
-                     : choose_mount_path(trace->mount_path, error);
-    if (result == 0)
-        result = ck_trace_stage_make(context, &trace->stage, error);
-    if (result == 0)
+    int r = pipe2(trace->stdin_pipe, O_CLOEXEC) < 0
+                ? ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "cannot make a pipe: %s", strerror(errno))
+                : choose_mount_path(trace->mount_path, error);
+    if (r == 0)
+        r = ck_trace_stage_make(context, &trace->stage, error);
+    if (r == 0)
         *ret_state = trace;
     else
         trace_end(trace);
-    return result;
+    return r;
 }
 
 static const struct ck_preparation preparations[] = {
@@ -376,7 +375,7 @@ static const struct ck_preparation preparations[] = {
 
 const struct ck_preparation *ck_gather_find_preparation(const char *name)
 {
-    for (size_t i = 0; i < sizeof preparations / sizeof preparations[0]; i++)
+    for (size_t i = 0; i < sizeof(preparations) / sizeof(preparations[0]); i++)
         if (strcmp(preparations[i].name, name) == 0)
             return &preparations[i];
     return NULL;

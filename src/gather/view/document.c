@@ -118,7 +118,7 @@ static json_t *probe_timing(const struct ck_probe_report *report)
 
 static int set_answer(json_t *object, const struct ck_evidence *evidence)
 {
-    bool answered = evidence->document != NULL;
+    bool answered = !!evidence->document;
     int bad = 0;
 
     bad |= json_object_set_new(object, "headline", ck_jansson_text(answered ? evidence->headline : NULL));

@@ -56,8 +56,8 @@ struct bash_binder {
 
 static void add_feed(struct bash_binder *binder, uint32_t start, uint32_t end)
 {
-    struct feed *feed = ck_arena_alloc(binder->scopes->source->arena, sizeof *feed);
-    if (feed == NULL) {
+    struct feed *feed = ck_arena_alloc(binder->scopes->source->arena, sizeof(*feed));
+    if (!feed) {
         binder->scopes->failed = true;
         return;
     }
@@ -67,10 +67,10 @@ static void add_feed(struct bash_binder *binder, uint32_t start, uint32_t end)
 
 static bool is_fed(struct bash_binder *binder, uint32_t position)
 {
-    while (binder->feeds != NULL && binder->feeds->end <= position)
+    while (binder->feeds && binder->feeds->end <= position)
         binder->feeds = binder->feeds->below;
     const struct feed *feed = binder->feeds;
-    for (uint32_t i = 0; i < FEEDS_LOOKED_AT && feed != NULL; i++, feed = feed->below)
+    for (uint32_t i = 0; i < FEEDS_LOOKED_AT && feed; i++, feed = feed->below)
         if (feed->start <= position && position < feed->end)
             return true;
     return false;
@@ -86,8 +86,7 @@ static bool expands(const struct ck_scopes *scopes, TSNode heredoc)
         TSNode child = ts_tree_cursor_current_node(&cursor);
         if (ck_lint_node_is(child, "heredoc_body"))
             found = !ts_node_is_null(ck_lint_node_nth(child, 0));
-        if (ck_lint_node_is(child, "heredoc_start") &&
-            strchr("'\"\\", ck_lint_word_of(scopes, child).text[0]) != NULL) {
+        if (ck_lint_node_is(child, "heredoc_start") && strchr("'\"\\", ck_lint_word_of(scopes, child).text[0])) {
             found = false;
             break;
         }
@@ -141,7 +140,7 @@ static void visit_loop(struct ck_scopes *scopes, TSNode node)
     bool more = ts_tree_cursor_goto_first_child(&cursor);
     for (; more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         const char *field = ts_tree_cursor_current_field_name(&cursor);
-        if (field != NULL && strcmp(field, "value") == 0) {
+        if (field && strcmp(field, "value") == 0) {
             ck_scopes_bind(scopes, CK_BASH_VARIABLES, name, ts_tree_cursor_current_node(&cursor), NULL);
             any = true;
         }
@@ -157,9 +156,9 @@ static void visit_reader(struct ck_scopes *scopes, TSNode node)
     static const char *const readers[] = {"read", "mapfile", "readarray", "getopts", "printf", NULL};
     struct ck_lint_word command = ck_lint_word_of(scopes, ck_lint_node_field(node, "name"));
     const char *const *one = readers;
-    while (*one != NULL && !ck_lint_word_is(command, *one))
+    while (*one && !ck_lint_word_is(command, *one))
         one++;
-    if (*one == NULL)
+    if (!*one)
         return;
     TSTreeCursor cursor = ts_tree_cursor_new(node);
     bool more = ts_tree_cursor_goto_first_child(&cursor);
@@ -215,7 +214,7 @@ int ck_bash_bind(struct ck_lint_source *source)
 {
     struct ck_scopes *scopes = ck_scopes_new(source, ck_bash_kinds);
     struct bash_binder binder = {.scopes = scopes};
-    if (scopes == NULL)
+    if (!scopes)
         return -ENOMEM;
     ck_scopes_enter(scopes, source->root, true); /* CK_BASH_FUNCTIONS */
     TSTreeCursor cursor = ts_tree_cursor_new(source->root);

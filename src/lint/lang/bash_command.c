@@ -64,9 +64,9 @@ static const struct prefix prefixes[] = {
 
 static bool is_among(const char *text, const char *const *list)
 {
-    while (*list != NULL && strcmp(*list, text) != 0)
+    while (*list && strcmp(*list, text) != 0)
         list++;
-    return *list != NULL;
+    return !!*list;
 }
 
 bool ck_bash_is_shell(const char *name)
@@ -85,7 +85,7 @@ bool ck_bash_is_like_su(const char *name)
 const char *ck_bash_base(const char *value)
 {
     const char *slash = strrchr(value, '/');
-    return slash != NULL ? slash + 1 : value;
+    return slash ? slash + 1 : value;
 }
 
 bool ck_bash_is_descriptor(const char *value)
@@ -104,7 +104,7 @@ static void collect_words(struct ck_scopes *scopes, TSNode node, struct ck_bash_
         TSNode child = ts_tree_cursor_current_node(&cursor);
         const char *field = ts_tree_cursor_current_field_name(&cursor);
         command->herestring |= ck_scopes_kind(scopes, child) == CK_BASH_HERESTRING;
-        if (field == NULL || (strcmp(field, "name") != 0 && strcmp(field, "argument") != 0))
+        if (!field || (strcmp(field, "name") != 0 && strcmp(field, "argument") != 0))
             continue;
         if (command->count == CK_BASH_WORDS_MAX) {
             command->cut = true;
@@ -117,7 +117,7 @@ static void collect_words(struct ck_scopes *scopes, TSNode node, struct ck_bash_
 
 static const struct prefix *find_prefix(const char *name)
 {
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
         if (strcmp(prefixes[i].name, name) == 0)
             return &prefixes[i];
     return NULL;
@@ -131,15 +131,15 @@ static uint32_t option_words(const struct prefix *prefix, const char *option)
 {
     size_t length = strlen(option);
     if (length > 2 && option[0] == '-' && option[1] == '-') {
-        const char *found = prefix->long_options == NULL ? NULL : strstr(prefix->long_options, option + 2);
-        return found != NULL && found[-1] == ' ' && found[length - 2] == ' ' ? 2 : 1;
+        const char *found = !prefix->long_options ? NULL : strstr(prefix->long_options, option + 2);
+        return found && found[-1] == ' ' && found[length - 2] == ' ' ? 2 : 1;
     }
     /*
      * In a group of letters the first that takes an argument takes the rest of the group, or the
      * next word if it is the last letter.
      */
     for (size_t i = 1; i < length; i++)
-        if (prefix->short_options != NULL && strchr(prefix->short_options, option[i]) != NULL)
+        if (prefix->short_options && strchr(prefix->short_options, option[i]))
             return i + 1 == length ? 2 : 1;
     return 1;
 }
@@ -147,13 +147,13 @@ static uint32_t option_words(const struct prefix *prefix, const char *option)
 /* command -v only looks a command up, and runs nothing. */
 static bool only_asks(const struct prefix *prefix, const char *option)
 {
-    return strcmp(prefix->name, "command") == 0 && strpbrk(option, "vV") != NULL;
+    return strcmp(prefix->name, "command") == 0 && strpbrk(option, "vV");
 }
 
 /* A=1, and also A="$x", of which the value is not known. */
 static bool is_assignment(struct ck_scopes *scopes, TSNode word, const char *value)
 {
-    return value != NULL ? strchr(value, '=') != NULL : ck_scopes_kind(scopes, word) == CK_BASH_CONCATENATION;
+    return value ? !!strchr(value, '=') : ck_scopes_kind(scopes, word) == CK_BASH_CONCATENATION;
 }
 
 /* The index of the command after the prefix and its arguments; the count if there is none. */
@@ -165,7 +165,7 @@ static uint32_t skip_prefix(struct ck_scopes *scopes, const struct ck_bash_comma
     while (at < command->count) {
         const char *value = ck_bash_value(scopes, command->words[at]);
         uint32_t words = 1;
-        if (options && value != NULL && value[0] == '-' && value[1] != '\0') {
+        if (options && value && value[0] == '-' && value[1] != '\0') {
             if (only_asks(prefix, value))
                 return command->count;
             options = strcmp(value, "--") != 0;
@@ -187,10 +187,10 @@ static uint32_t skip_find(struct ck_scopes *scopes, const struct ck_bash_command
     uint32_t first = command->count;
     for (; at + 1 < command->count; at++) {
         const char *value = ck_bash_value(scopes, command->words[at]);
-        if (value == NULL || !is_among(value, actions))
+        if (!value || !is_among(value, actions))
             continue;
         const char *runs = ck_bash_value(scopes, command->words[at + 1]);
-        if (runs != NULL && ck_bash_is_shell(ck_bash_base(runs)))
+        if (runs && ck_bash_is_shell(ck_bash_base(runs)))
             return at + 1;
         first = first < at + 1 ? first : at + 1;
     }
@@ -201,9 +201,9 @@ static bool takes_line(struct ck_scopes *scopes, const struct ck_bash_command *c
 {
     for (uint32_t i = command->first + 1; i < command->count; i++) {
         const char *value = ck_bash_value(scopes, command->words[i]);
-        if (value != NULL && (strcmp(value, "--") == 0 || ck_bash_is_shell(ck_bash_base(value))))
+        if (value && (strcmp(value, "--") == 0 || ck_bash_is_shell(ck_bash_base(value))))
             return false;
-        if (value != NULL && (strcmp(value, "-c") == 0 || strncmp(value, "--command", 9) == 0))
+        if (value && (strcmp(value, "-c") == 0 || strncmp(value, "--command", 9) == 0))
             return true;
     }
     return false;
@@ -217,10 +217,10 @@ void ck_bash_command(struct ck_scopes *scopes, TSNode node, struct ck_bash_comma
     collect_words(scopes, node, command);
     for (uint32_t i = 0; command->first < command->count; i++) {
         const char *value = ck_bash_value(scopes, command->words[command->first]);
-        const char *name = value == NULL ? "" : ck_bash_base(value);
+        const char *name = !value ? "" : ck_bash_base(value);
         const struct prefix *prefix = find_prefix(name);
         bool find = strcmp(name, "find") == 0;
-        if ((prefix == NULL && !find) || (ck_bash_is_like_su(name) && takes_line(scopes, command)))
+        if ((!prefix && !find) || (ck_bash_is_like_su(name) && takes_line(scopes, command)))
             break;
         if (i == PREFIXES_MAX) {
             scopes->source->exhausted = true;
@@ -247,26 +247,26 @@ static bool takes_next(const char *option)
 
 static bool has_letter(const char *option, char letter)
 {
-    return option[0] == '-' && option[1] != '-' && strchr(option, letter) != NULL;
+    return option[0] == '-' && option[1] != '-' && strchr(option, letter);
 }
 
 static enum ck_bash_script kind_of_operand(struct ck_scopes *scopes, TSNode word, const char *value)
 {
     if (ck_scopes_kind(scopes, word) == CK_BASH_PROCESS)
         return CK_BASH_SCRIPT_STDIN;
-    return value != NULL && (strcmp(value, "-") == 0 || ck_bash_is_descriptor(value)) ? CK_BASH_SCRIPT_STDIN
-                                                                                      : CK_BASH_SCRIPT_FILE;
+    return value && (strcmp(value, "-") == 0 || ck_bash_is_descriptor(value)) ? CK_BASH_SCRIPT_STDIN
+                                                                              : CK_BASH_SCRIPT_FILE;
 }
 
 enum ck_bash_script ck_bash_script(struct ck_scopes *scopes, const struct ck_bash_command *command, TSNode *ret_text)
 {
     const char *name = ck_bash_value(scopes, command->words[command->first]);
-    bool like_su = name != NULL && ck_bash_is_like_su(ck_bash_base(name));
+    bool like_su = name && ck_bash_is_like_su(ck_bash_base(name));
     bool text = false, standard_input = false;
     *ret_text = command->words[command->first];
     for (uint32_t i = command->first + 1; i < command->count; i++) {
         const char *value = ck_bash_value(scopes, command->words[i]);
-        bool option = value != NULL && strchr("-+", value[0]) != NULL && value[0] != '\0' && value[1] != '\0';
+        bool option = value && strchr("-+", value[0]) && value[0] != '\0' && value[1] != '\0';
         if (option && strcmp(value, "--") != 0) {
             text |= has_letter(value, 'c') || (like_su && strncmp(value, "--command", 9) == 0);
             standard_input |= has_letter(value, 's');

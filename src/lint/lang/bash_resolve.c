@@ -16,7 +16,7 @@ static bool is_hidden(const struct ck_scopes *scopes, const struct ck_bash_comma
 {
     struct ck_lint_word word = {name, (uint32_t)strlen(name)};
     struct ck_slot *slot = ck_scopes_find(scopes, CK_BASH_FUNCTIONS, word);
-    return slot != NULL && slot->scope == CK_BASH_FUNCTIONS && !command->past_functions;
+    return slot && slot->scope == CK_BASH_FUNCTIONS && !command->past_functions;
 }
 
 static void add_shell(struct ck_scopes *scopes, TSNode node, const struct ck_bash_command *command,
@@ -37,8 +37,7 @@ static void add_command(struct ck_scopes *scopes, TSNode node, const struct ck_b
                         struct ck_lint_names *names)
 {
     const char *base = ck_bash_base(value);
-    if (is_hidden(scopes, command, value) || strchr(base, CK_BASH_UNKNOWN) != NULL ||
-        (base != value && is_builtin(base)))
+    if (is_hidden(scopes, command, value) || strchr(base, CK_BASH_UNKNOWN) || (base != value && is_builtin(base)))
         names->open = true;
     else if (ck_bash_is_shell(base))
         add_shell(scopes, node, command, names);
@@ -56,7 +55,7 @@ static bool is_download(struct ck_scopes *scopes, TSNode word)
     if (ck_scopes_kind(scopes, substitution) != CK_BASH_SUBSTITUTION)
         return false;
     const char *name = ck_bash_value(scopes, ck_lint_node_field(ck_lint_node_nth(substitution, 0), "name"));
-    for (const char *const *one = loaders; name != NULL && *one != NULL; one++)
+    for (const char *const *one = loaders; name && *one; one++)
         if (strcmp(ck_bash_base(name), *one) == 0)
             return true;
     return false;
@@ -91,8 +90,7 @@ static enum ck_argument bash_argument(struct ck_lint_source *source, TSNode argu
     ck_bash_command(scopes, arguments, &command);
     if (!command.found)
         return CK_ARGUMENT_ABSENT;
-    if (keyword != NULL && strcmp(keyword, "-c") == 0 &&
-        ck_bash_script(scopes, &command, &text) == CK_BASH_SCRIPT_TEXT) {
+    if (keyword && strcmp(keyword, "-c") == 0 && ck_bash_script(scopes, &command, &text) == CK_BASH_SCRIPT_TEXT) {
         *ret_value = text;
         return CK_ARGUMENT_PRESENT;
     }
@@ -109,7 +107,7 @@ static void bash_constant(struct ck_lint_source *source, TSNode node, struct ck_
     ck_scopes_refuel(scopes);
     const char *value = ck_bash_value(scopes, node);
     *ret_constant = (struct ck_constant){.kind = CK_CONSTANT_NOT};
-    if (value != NULL && !ck_bash_is_descriptor(value))
+    if (value && !ck_bash_is_descriptor(value))
         *ret_constant = (struct ck_constant){CK_CONSTANT_TEXT, value, (uint32_t)strlen(value)};
 }
 

@@ -22,8 +22,7 @@ static void add_unknown(struct ck_text *text, bool *open)
 static void add_bytes(struct ck_text *text, struct ck_lint_word word, bool quoted)
 {
     for (uint32_t i = 0; i < word.length; i++) {
-        bool escapes =
-            word.text[i] == '\\' && i + 1 < word.length && (!quoted || strchr("\"\\$`\n", word.text[i + 1]) != NULL);
+        bool escapes = word.text[i] == '\\' && i + 1 < word.length && (!quoted || strchr("\"\\$`\n", word.text[i + 1]));
         if (escapes && word.text[++i] == '\n')
             continue;
         ck_text_add(text, word.text + i, 1);
@@ -38,7 +37,7 @@ static bool is_expanded(struct ck_lint_word word)
         if (word.text[i] == '\\')
             i++;
         else
-            expanded = memchr("*?[", word.text[i], 3) != NULL;
+            expanded = !!memchr("*?[", word.text[i], 3);
     }
     return expanded;
 }
@@ -49,8 +48,8 @@ static void add_ansi(struct ck_text *text, struct ck_lint_word word)
         uint32_t end = i + 1;
         if (word.text[i] == '\\') {
             end++;
-            while (end + 1 < word.length && end - i < 4 && strchr("0123456789abcdefABCDEF", word.text[end]) != NULL &&
-                   strchr("01234567xuU", word.text[i + 1]) != NULL)
+            while (end + 1 < word.length && end - i < 4 && strchr("0123456789abcdefABCDEF", word.text[end]) &&
+                   strchr("01234567xuU", word.text[i + 1]))
                 end++;
             ck_text_add_escape(text, word.text + i, end - i);
         } else {
@@ -109,7 +108,7 @@ static void values_of_variable(struct ck_scopes *scopes, TSNode name, uint32_t d
     struct ck_lint_word word = ck_lint_word_of(scopes, name);
     struct ck_slot *slot = ck_scopes_find(scopes, CK_BASH_VARIABLES, word);
     struct ck_evaluation evaluation;
-    if (slot == NULL) {
+    if (!slot) {
         if (ck_lint_word_is(word, "SHELL") || ck_lint_word_is(word, "BASH"))
             ck_lint_names_add(values, "sh");
         values->open = true;
@@ -117,7 +116,7 @@ static void values_of_variable(struct ck_scopes *scopes, TSNode name, uint32_t d
     }
     if (!ck_scopes_slot_begin(scopes, slot, &evaluation, values))
         return;
-    for (const struct ck_binding *one = slot->first; one != NULL; one = one->next) {
+    for (const struct ck_binding *one = slot->first; one; one = one->next) {
         ck_scopes_slot_next(scopes);
         if (!ts_node_is_null(one->value))
             ck_bash_values(scopes, one->value, depth + 1, &evaluation.names);

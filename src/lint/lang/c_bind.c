@@ -111,7 +111,7 @@ static void bind_declaration(struct ck_scopes *scopes, TSNode node)
     for (; more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode declarator = ts_tree_cursor_current_node(&cursor);
         const char *field = ts_tree_cursor_current_field_name(&cursor);
-        if (field == NULL || strcmp(field, "declarator") != 0)
+        if (!field || strcmp(field, "declarator") != 0)
             continue;
         struct declared declared = follow_declarator(scopes, declarator);
         if (!ts_node_is_null(declared.name) && (own || ts_node_is_null(declared.function)))
@@ -167,7 +167,7 @@ static bool is_parameter(const struct ck_scopes *scopes, TSNode parameters, stru
 static const char *copy_word(struct ck_scopes *scopes, struct ck_lint_word word)
 {
     const char *copy = ck_arena_memdup(scopes->source->arena, word.text, word.length);
-    if (copy == NULL)
+    if (!copy)
         scopes->failed = true;
     return copy;
 }
@@ -176,7 +176,7 @@ static bool is_ruled(const struct ck_scopes *scopes, struct ck_lint_word word)
 {
     char name[NAME_MAX_BYTES];
     const struct ck_lint_rule *const *rules;
-    if (word.length >= sizeof name)
+    if (word.length >= sizeof(name))
         return false;
     memcpy(name, word.text, word.length);
     name[word.length] = '\0';
@@ -238,9 +238,9 @@ static bool takes_no_value(struct ck_lint_word function)
                                         "SCMP_SYS",
                                         NULL};
     const char *const *one = names;
-    while (*one != NULL && !ck_lint_word_is(function, *one))
+    while (*one && !ck_lint_word_is(function, *one))
         one++;
-    return *one != NULL;
+    return !!*one;
 }
 
 static void note_arguments(struct ck_scopes *scopes, TSNode call)
@@ -297,7 +297,7 @@ static void visit(struct ck_scopes *scopes, TSNode node)
 int ck_c_bind(struct ck_lint_source *source)
 {
     struct ck_scopes *scopes = ck_scopes_new(source, ck_c_kinds);
-    if (scopes == NULL)
+    if (!scopes)
         return -ENOMEM;
     TSTreeCursor cursor = ts_tree_cursor_new(source->root);
     while (ck_scopes_walk_next(scopes, &cursor))

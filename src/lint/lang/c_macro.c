@@ -72,9 +72,9 @@ static struct token next_token(struct ck_lint_word text, uint32_t at)
 
 static bool is_one_of(struct ck_lint_word word, const char *const *list)
 {
-    while (*list != NULL && !ck_lint_word_is(word, *list))
+    while (*list && !ck_lint_word_is(word, *list))
         list++;
-    return *list != NULL;
+    return !!*list;
 }
 
 /* After these keywords a word is used. After any other word it is declared ("int fork"). */

@@ -44,17 +44,17 @@ static void find_word(struct ck_scopes *scopes, uint32_t scope, struct ck_lint_w
         names->open = true;
         return;
     }
-    if (slot == NULL) {
+    if (!slot) {
         add_word(scopes, word, names);
         return;
     }
     if (!ck_scopes_slot_begin(scopes, slot, &evaluation, names))
         return;
-    for (const struct ck_binding *one = slot->first; one != NULL; one = one->next) {
+    for (const struct ck_binding *one = slot->first; one; one = one->next) {
         ck_scopes_slot_next(scopes);
         if (!ts_node_is_null(one->value))
             find_names(scopes, one->value, depth + 1, &evaluation.names);
-        else if (one->path != NULL)
+        else if (one->path)
             find_alias(scopes, slot, one->path, depth, &evaluation.names);
         else
             evaluation.names.open = true;
@@ -195,7 +195,7 @@ static void constant_of_name(struct ck_scopes *scopes, TSNode node, uint32_t dep
     struct ck_lint_names names = {.count = 0};
     uint32_t scope = ck_scopes_at(scopes, ts_node_start_byte(node));
     struct ck_slot *slot = ck_scopes_find(scopes, scope, ck_lint_word_of(scopes, node));
-    TSNode value = slot != NULL && slot->first == slot->last ? unwrap(scopes, slot->first->value) : ck_lint_node_none;
+    TSNode value = slot && slot->first == slot->last ? unwrap(scopes, slot->first->value) : ck_lint_node_none;
     find_names(scopes, node, depth, &names);
     constant_of_number(&names, ret_constant);
     if (ck_scopes_kind(scopes, value) == CK_C_STRING || ck_scopes_kind(scopes, value) == CK_C_STRINGS)

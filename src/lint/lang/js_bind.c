@@ -113,7 +113,7 @@ static void bind_word(struct js_binder *binder, TSNode node, TSNode value, const
 
 static const char *longer(struct js_binder *binder, const char *path, const char *key)
 {
-    return path == NULL ? key : ck_lint_name_qualify(binder->scopes->source, path, key);
+    return !path ? key : ck_lint_name_qualify(binder->scopes->source, path, key);
 }
 
 /* ---- patterns ---------------------------------------------------------------------------- */
@@ -224,9 +224,9 @@ static void bind_declaration(struct js_binder *binder, TSNode node, bool hoisted
 static TSNode followed_promise(struct js_binder *binder, TSNode function)
 {
     uint32_t start = ts_node_start_byte(function);
-    while (binder->followers != NULL && binder->followers->start < start)
+    while (binder->followers && binder->followers->start < start)
         binder->followers = binder->followers->below;
-    if (binder->followers == NULL || binder->followers->start != start)
+    if (!binder->followers || binder->followers->start != start)
         return ck_lint_node_none;
     TSNode promise = binder->followers->promise;
     binder->followers = binder->followers->below;
@@ -267,8 +267,8 @@ static void note_follower(struct js_binder *binder, TSNode call)
     if (ck_scopes_kind(scopes, member) != CK_JS_MEMBER || !ck_lint_word_is(ck_lint_word_of(scopes, property), "then"))
         return;
     TSNode function = ck_lint_node_nth(ck_lint_node_field(call, "arguments"), 0);
-    struct follower *follower = ck_arena_alloc(scopes->source->arena, sizeof *follower);
-    if (follower == NULL) {
+    struct follower *follower = ck_arena_alloc(scopes->source->arena, sizeof(*follower));
+    if (!follower) {
         scopes->failed = true;
         return;
     }
@@ -293,7 +293,7 @@ static void bind_import(struct js_binder *binder, TSNode node, const char *modul
         } else if (ck_lint_node_is(child, "import_specifier")) {
             TSNode alias = ck_lint_node_field(child, "alias");
             TSNode name = ck_lint_node_field(child, "name");
-            const char *member = module == NULL || ck_lint_node_has_token(child, "type")
+            const char *member = !module || ck_lint_node_has_token(child, "type")
                                      ? NULL
                                      : ck_js_member(scopes, module, ck_js_key(scopes, name));
             bind_name(binder, ts_node_is_null(alias) ? name : alias, member);
@@ -424,7 +424,7 @@ int ck_js_bind(struct ck_lint_source *source)
 {
     struct ck_scopes *scopes = ck_scopes_new(source, ck_js_kinds);
     struct js_binder binder = {.scopes = scopes};
-    if (scopes == NULL)
+    if (!scopes)
         return -ENOMEM;
     TSTreeCursor cursor = ts_tree_cursor_new(source->root);
     while (ck_scopes_walk_next(scopes, &cursor))

@@ -18,9 +18,9 @@ static void find_names(struct ck_scopes *scopes, TSNode node, uint32_t depth, st
 
 static bool is_among(const char *text, const char *const *list)
 {
-    while (*list != NULL && strcmp(*list, text) != 0)
+    while (*list && strcmp(*list, text) != 0)
         list++;
-    return *list != NULL;
+    return !!*list;
 }
 
 /*
@@ -41,7 +41,7 @@ static const char *canonical_name(const char *name)
         {"module.constructor", "module"}, {"module.Module", "module"},    {"module.require", "require"},
         {"require.cache.?", "module"},    {"process.process", "process"},
     };
-    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
+    for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
         if (strcmp(name, same[i][0]) == 0)
             return same[i][1];
     return name;
@@ -80,9 +80,9 @@ const char *ck_js_member(struct ck_scopes *scopes, const char *name, const char 
     else if (strcmp(key, "default") == 0 || is_caller(key))
         return name;
     const char *joined = ck_lint_name_qualify(scopes->source, name, key);
-    if (joined == NULL)
+    if (!joined)
         scopes->failed = true;
-    return joined == NULL ? "?" : canonical_name(joined);
+    return !joined ? "?" : canonical_name(joined);
 }
 
 const char *ck_js_module(struct ck_scopes *scopes, TSNode string)
@@ -100,7 +100,7 @@ const char *ck_js_key(struct ck_scopes *scopes, TSNode key)
     struct ck_constant constant;
     if (kind == CK_JS_KEY || kind == CK_JS_NAME) {
         const char *text = ck_lint_word_text(scopes, key);
-        return text != NULL ? text : "?";
+        return text ? text : "?";
     }
     ck_js_constant(scopes, kind == CK_JS_COMPUTED_KEY ? ck_lint_node_nth(key, 0) : key, 0, &constant);
     return constant.kind == CK_CONSTANT_TEXT ? constant.text : "?";
@@ -120,15 +120,15 @@ static void add_member(struct ck_scopes *scopes, const struct ck_lint_names *obj
 static void add_members(struct ck_scopes *scopes, const struct ck_lint_names *objects, const char *path,
                         struct ck_lint_names *names)
 {
-    const char *end = path == NULL ? NULL : strchr(path, '.');
-    const char *key = end == NULL ? path : ck_arena_memdup(scopes->source->arena, path, (size_t)(end - path));
-    if (key == NULL) {
+    const char *end = !path ? NULL : strchr(path, '.');
+    const char *key = !end ? path : ck_arena_memdup(scopes->source->arena, path, (size_t)(end - path));
+    if (!key) {
         ck_lint_names_merge(names, objects);
         return;
     }
     struct ck_lint_names members = {.count = 0};
     add_member(scopes, objects, key, &members);
-    if (end == NULL)
+    if (!end)
         ck_lint_names_merge(names, &members);
     else
         add_members(scopes, &members, end + 1, names);
@@ -142,13 +142,13 @@ static void add_members(struct ck_scopes *scopes, const struct ck_lint_names *ob
 static void evaluate_bindings(struct ck_scopes *scopes, const struct ck_slot *slot, uint32_t depth,
                               struct ck_lint_names *names)
 {
-    for (const struct ck_binding *one = slot->first; one != NULL; one = one->next) {
+    for (const struct ck_binding *one = slot->first; one; one = one->next) {
         struct ck_lint_names values = {.count = 0};
         ck_scopes_slot_next(scopes);
         if (!ts_node_is_null(one->value)) {
             find_names(scopes, one->value, depth + 1, &values);
             add_members(scopes, &values, one->path, names);
-        } else if (one->path != NULL) {
+        } else if (one->path) {
             ck_lint_names_add(names, one->path);
         } else {
             names->open = true;
@@ -162,9 +162,9 @@ static void find_word(struct ck_scopes *scopes, TSNode node, uint32_t depth, str
     struct ck_lint_word word = ck_lint_word_of(scopes, node);
     struct ck_slot *slot = ck_scopes_find(scopes, ck_scopes_at(scopes, ts_node_start_byte(node)), word);
     struct ck_evaluation evaluation;
-    if (slot == NULL) {
+    if (!slot) {
         const char *name = ck_lint_word_text(scopes, node);
-        ck_lint_names_add(names, name != NULL && is_global_object(name) ? "globalThis" : name);
+        ck_lint_names_add(names, name && is_global_object(name) ? "globalThis" : name);
     } else if (ck_scopes_slot_begin(scopes, slot, &evaluation, names)) {
         evaluate_bindings(scopes, slot, depth, &evaluation.names);
         ck_scopes_slot_end(scopes, &evaluation, names);
@@ -395,7 +395,7 @@ static enum ck_argument js_argument(struct ck_lint_source *source, TSNode argume
     TSNode value = ck_lint_node_none;
     enum ck_argument found = CK_ARGUMENT_ABSENT;
     ck_scopes_refuel(scopes);
-    if (keyword != NULL)
+    if (keyword)
         found = find_keyword(scopes, arguments, keyword, &value);
     if (found == CK_ARGUMENT_ABSENT && position >= 0)
         found = find_position(scopes, arguments, (uint32_t)position, &value);
@@ -438,7 +438,7 @@ static void constant_of_name(struct ck_scopes *scopes, TSNode node, uint32_t dep
 {
     struct ck_slot *slot =
         ck_scopes_find(scopes, ck_scopes_at(scopes, ts_node_start_byte(node)), ck_lint_word_of(scopes, node));
-    if (slot != NULL && slot->first == slot->last && slot->first->path == NULL && !ts_node_is_null(slot->first->value))
+    if (slot && slot->first == slot->last && !slot->first->path && !ts_node_is_null(slot->first->value))
         ck_js_constant(scopes, slot->first->value, depth + 1, ret_constant);
 }
 
@@ -450,7 +450,7 @@ static void constant_of_number(struct ck_scopes *scopes, TSNode node, struct ck_
     struct ck_lint_word word = ck_lint_word_of(scopes, node);
     bool zero = true;
     for (uint32_t i = 0; i < word.length; i++)
-        zero &= strchr("0.xXbBoOn_", word.text[i]) != NULL;
+        zero &= !!strchr("0.xXbBoOn_", word.text[i]);
     ret_constant->kind = zero ? CK_CONSTANT_FALSE : CK_CONSTANT_TRUE;
 }
 

@@ -165,10 +165,10 @@ static const char *dotted_path(struct ck_python_collector *collector, TSNode nod
     char *path = ck_arena_memdup(collector->source->arena, collector->source->text + ts_node_start_byte(node),
                                  ts_node_end_byte(node) - ts_node_start_byte(node));
     char *to = path;
-    for (char *from = path; path != NULL && *from != '\0'; from++)
-        if (strchr(" \t\r\n\\", *from) == NULL)
+    for (char *from = path; path && *from != '\0'; from++)
+        if (!strchr(" \t\r\n\\", *from))
             *to++ = *from;
-    if (path == NULL) {
+    if (!path) {
         collector->failed = -ENOMEM;
         return NULL;
     }
@@ -177,7 +177,7 @@ static const char *dotted_path(struct ck_python_collector *collector, TSNode nod
 
 static void bind_import(struct ck_python_collector *collector, uint32_t scope, TSNode name, const char *path)
 {
-    if (path == NULL)
+    if (!path)
         ck_python_bind_unknown(collector, scope, name);
     else
         ck_python_bind(collector, scope, name, ts_node_end_byte(name),
@@ -210,7 +210,7 @@ static void import_from(struct ck_python_collector *collector, uint32_t scope, T
     if (ts_node_is_null(name) || ts_node_is_null(target))
         return;
     const char *path = NULL;
-    if (module != NULL)
+    if (module)
         path = ck_lint_name_qualify(collector->source, module, dotted_path(collector, name));
     if (ts_node_symbol(target) == collector->is->dotted_name_)
         target = ts_node_named_child(target, 0);
@@ -221,10 +221,10 @@ static void import_from(struct ck_python_collector *collector, uint32_t scope, T
 static void import_star(struct ck_python_collector *collector, uint32_t scope, const char *module)
 {
     struct ck_python_file *file = collector->file;
-    if (module == NULL)
+    if (!module)
         return;
-    void *stars = ck_python_grow(collector, file->stars, file->stars_count, &file->stars_room, sizeof *file->stars);
-    if (stars == NULL)
+    void *stars = ck_python_grow(collector, file->stars, file->stars_count, &file->stars_room, sizeof(*file->stars));
+    if (!stars)
         return;
     file->stars = stars;
     file->stars[file->stars_count] = (struct ck_python_star){module, file->scopes[scope].first_star};
@@ -407,8 +407,8 @@ static void collect_node(struct ck_python_collector *collector, TSNode node)
 int ck_python_collect(struct ck_lint_source *source, struct ck_python_file **ret_file)
 {
     struct ck_python_collector collector = {.source = source, .is = ck_python_symbols(), .has = ck_python_fields()};
-    collector.file = ck_arena_alloc(source->arena, sizeof *collector.file);
-    if (collector.file == NULL)
+    collector.file = ck_arena_alloc(source->arena, sizeof(*collector.file));
+    if (!collector.file)
         return -ENOMEM;
     (void)ck_python_open_scope(&collector, CK_PYTHON_MODULE, CK_PYTHON_NONE, source->root);
     if (collector.failed < 0 || !ck_python_grow_slots(&collector))

@@ -78,7 +78,7 @@ static const char *fold_one(uint32_t code, char single[static 2])
     } else if (code >= SEGMENTED_DIGITS_FIRST && code <= SEGMENTED_DIGITS_LAST) {
         single[0] = (char)('0' + (code - SEGMENTED_DIGITS_FIRST));
     } else {
-        for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++)
+        for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
             if (alone[i].code == code)
                 return alone[i].ascii;
         return "";

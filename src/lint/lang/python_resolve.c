@@ -109,10 +109,10 @@ static void names_of_value(struct ck_lint_source *source, struct ck_python_bindi
     merge(names, &found);
     if (cut_short != file_of(source)->cut_short)
         return;
-    struct ck_lint_names *saved = found.count > 0 ? ck_arena_alloc(source->arena, sizeof *saved) : NULL;
-    if (saved != NULL)
+    struct ck_lint_names *saved = found.count > 0 ? ck_arena_alloc(source->arena, sizeof(*saved)) : NULL;
+    if (saved)
         *saved = found;
-    binding->names = saved != NULL ? saved : &unknown;
+    binding->names = saved ? saved : &unknown;
 }
 
 static void names_of_binding(struct ck_lint_source *source, struct ck_python_binding *binding, unsigned depth,
@@ -122,7 +122,7 @@ static void names_of_binding(struct ck_lint_source *source, struct ck_python_bin
         ck_lint_names_add(names, ck_python_canonical(binding->path));
     else if (binding->kind != CK_PYTHON_VALUE || binding->busy)
         names->open = true;
-    else if (binding->names != NULL)
+    else if (binding->names)
         merge(names, binding->names);
     else
         names_of_value(source, binding, depth, names);
@@ -143,7 +143,7 @@ static void names_of_stars(struct ck_lint_source *source, uint32_t scope, const 
     for (uint32_t at = file->scopes[scope].first_star; at != CK_PYTHON_NONE; at = file->stars[at].next) {
         const char *path = ck_lint_name_qualify(source, file->stars[at].path, name);
         const struct ck_lint_rule *const *rules;
-        if (path != NULL && ck_lint_rules_about(source->program, path, &rules) > 0)
+        if (path && ck_lint_rules_about(source->program, path, &rules) > 0)
             ck_lint_names_add(names, path);
         else
             names->open = true;
@@ -193,7 +193,7 @@ static void look_up(struct ck_lint_source *source, struct lookup *lookup, unsign
 {
     struct ck_python_file *file = file_of(source);
     const char *name = ck_python_name(source, lookup->name, lookup->length);
-    if (name == NULL)
+    if (!name)
         return;
     lookup->name = name;
     lookup->length = (uint32_t)strlen(name);
@@ -243,7 +243,7 @@ static void names_of_global(struct ck_lint_source *source, const struct ck_const
 static void add_member(struct ck_lint_source *source, const char *of, const char *member, struct ck_lint_names *names)
 {
     const char *joined = ck_lint_name_qualify(source, of, member);
-    if (joined != NULL)
+    if (joined)
         ck_lint_names_add(names, ck_python_canonical(joined));
 }
 
@@ -254,7 +254,7 @@ static void add_member(struct ck_lint_source *source, const char *of, const char
 static bool is_common_module(const char *name)
 {
     static const char *const common[] = {"builtins", "os", "posix", "sys"};
-    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
+    for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
         if (strcmp(name, common[i]) == 0)
             return true;
     return false;
@@ -263,7 +263,7 @@ static bool is_common_module(const char *name)
 static void add_members(struct ck_lint_source *source, const struct ck_lint_names *of, const char *member,
                         struct ck_lint_names *names)
 {
-    if (member == NULL)
+    if (!member)
         return;
     for (uint32_t i = 0; i < of->count; i++) {
         if (strcmp(member, "__call__") == 0)
@@ -299,7 +299,7 @@ static void names_of_item(struct ck_lint_source *source, const char *mapping, co
                           unsigned depth, struct ck_lint_names *names)
 {
     const char *text = ck_arena_memdup(source->arena, key->text, key->length);
-    if (text == NULL)
+    if (!text)
         return;
     if (strcmp(mapping, "sys.modules") == 0)
         ck_lint_names_add(names, ck_python_canonical(text));
@@ -346,7 +346,7 @@ static bool text_argument(struct ck_lint_source *source, const struct python_cal
     if (constant.kind != CK_CONSTANT_TEXT)
         return false;
     *ret_text = ck_arena_memdup(source->arena, constant.text, constant.length);
-    return *ret_text != NULL;
+    return !!*ret_text;
 }
 
 static void argument_names(struct ck_lint_source *source, const struct python_call *call, int32_t position,
@@ -368,7 +368,7 @@ static void result_of_import(struct ck_lint_source *source, const struct python_
         return;
     if (ck_python_argument(source, call->arguments, "fromlist", 3, &node) == CK_ARGUMENT_ABSENT)
         path = ck_arena_memdup(source->arena, path, strcspn(path, "."));
-    if (path != NULL)
+    if (path)
         ck_lint_names_add(names, ck_python_canonical(path));
 }
 
@@ -451,12 +451,12 @@ static void result_of_item(struct ck_lint_source *source, const char *callee, co
 {
     static const char *const methods[] = {".get", ".__getitem__", ".pop", ".setdefault"};
     struct ck_constant key = {.kind = CK_CONSTANT_TEXT};
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
         if (!ends_with(callee, methods[i]) || !text_argument(source, call, NULL, 0, &key.text))
             continue;
         const char *mapping = ck_arena_memdup(source->arena, callee, strlen(callee) - strlen(methods[i]));
         key.length = (uint32_t)strlen(key.text);
-        if (mapping != NULL)
+        if (mapping)
             names_of_item(source, mapping, &key, call->depth, names);
     }
 }
@@ -465,7 +465,7 @@ static void result_of(struct ck_lint_source *source, const char *callee, const s
                       struct ck_lint_names *names)
 {
     result_of_item(source, callee, call, names);
-    for (size_t i = 0; i < sizeof results / sizeof results[0]; i++)
+    for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
         if (strcmp(results[i].name, callee) == 0)
             results[i].result(source, call, names);
     if (strncmp(callee, ATTRGETTER, strlen(ATTRGETTER)) == 0) {
@@ -544,7 +544,7 @@ TSNode ck_python_only_value(struct ck_lint_source *source, TSNode identifier)
     struct ck_python_file *file = file_of(source);
     uint32_t byte = ts_node_start_byte(identifier);
     const char *name = ck_python_identifier(source, identifier);
-    if (name == NULL)
+    if (!name)
         return (TSNode){0};
     struct lookup lookup = {.name = name,
                             .length = (uint32_t)strlen(name),

@@ -24,7 +24,7 @@ void *ck_python_grow(struct ck_python_collector *collector, void *items, uint32_
         return items;
     uint32_t wanted = *room > 0 ? *room * 2 : FIRST_ROOM;
     void *grown = ck_arena_array(collector->source->arena, wanted, size);
-    if (grown == NULL) {
+    if (!grown) {
         collector->failed = -ENOMEM;
         return NULL;
     }
@@ -54,13 +54,13 @@ uint32_t ck_python_open_scope(struct ck_python_collector *collector, enum ck_pyt
     struct ck_python_file *file = collector->file;
     struct ck_python_stack *stack = &collector->stack;
     void *scopes =
-        ck_python_grow(collector, file->scopes, file->scopes_count, &file->scopes_room, sizeof *file->scopes);
-    if (scopes == NULL)
+        ck_python_grow(collector, file->scopes, file->scopes_count, &file->scopes_room, sizeof(*file->scopes));
+    if (!scopes)
         return 0;
     file->scopes = scopes;
     void *open =
-        ck_python_grow(collector, stack->scopes, stack->scopes_count, &stack->scopes_room, sizeof *stack->scopes);
-    if (open == NULL)
+        ck_python_grow(collector, stack->scopes, stack->scopes_count, &stack->scopes_room, sizeof(*stack->scopes));
+    if (!open)
         return 0;
     stack->scopes = open;
     file->scopes[file->scopes_count] = (struct ck_python_scope){.kind = kind,
@@ -92,13 +92,13 @@ void ck_python_open_branch(struct ck_python_collector *collector, TSNode node, T
     uint32_t scope = ck_python_current_scope(collector, ts_node_start_byte(node));
     const struct ck_python_branch *around = current_branch(collector, scope, ts_node_start_byte(node));
     struct ck_python_branch branch = {.range = {ts_node_start_byte(part), ts_node_end_byte(part)}, .scope = scope};
-    if (around != NULL && around->loop.end > 0)
+    if (around && around->loop.end > 0)
         branch.loop = around->loop;
     else if (loops)
         branch.loop = branch.range;
     void *branches = ck_python_grow(collector, stack->branches, stack->branches_count, &stack->branches_room,
-                                    sizeof *stack->branches);
-    if (branches == NULL)
+                                    sizeof(*stack->branches));
+    if (!branches)
         return;
     stack->branches = branches;
     stack->branches[stack->branches_count++] = branch;
@@ -153,12 +153,12 @@ bool ck_python_grow_slots(struct ck_python_collector *collector)
     if (file->slots_count / 2 > file->bindings_count)
         return true;
     uint32_t wanted = file->slots_count > 0 ? file->slots_count * 4 : FIRST_ROOM * 4;
-    struct ck_python_slot *slots = ck_arena_array(collector->source->arena, wanted, sizeof *slots);
-    if (slots == NULL) {
+    struct ck_python_slot *slots = ck_arena_array(collector->source->arena, wanted, sizeof(*slots));
+    if (!slots) {
         collector->failed = -ENOMEM;
         return false;
     }
-    memset(slots, 0xff, wanted * sizeof *slots);
+    memset(slots, 0xff, wanted * sizeof(*slots));
     file->slots = slots;
     file->slots_count = wanted;
     for (uint32_t i = 0; i < file->bindings_count; i++)
@@ -187,12 +187,12 @@ void ck_python_bind(struct ck_python_collector *collector, uint32_t scope, TSNod
     if (!ck_python_grow_slots(collector))
         return;
     void *bindings =
-        ck_python_grow(collector, file->bindings, file->bindings_count, &file->bindings_room, sizeof *file->bindings);
-    if (bindings == NULL)
+        ck_python_grow(collector, file->bindings, file->bindings_count, &file->bindings_room, sizeof(*file->bindings));
+    if (!bindings)
         return;
     file->bindings = bindings;
     binding.name = ck_python_identifier(collector->source, name);
-    if (binding.name == NULL) {
+    if (!binding.name) {
         collector->failed = -ENOMEM;
         return;
     }
@@ -202,7 +202,7 @@ void ck_python_bind(struct ck_python_collector *collector, uint32_t scope, TSNod
     binding.at = at;
     const struct ck_python_branch *branch = current_branch(collector, scope, ts_node_start_byte(name));
     binding.branch = (struct ck_python_range){file->scopes[scope].start, file->scopes[scope].end};
-    if (branch != NULL) {
+    if (branch) {
         binding.branch = branch->range;
         binding.loop = branch->loop;
     }
@@ -229,12 +229,12 @@ static int compare_starts(const void *left, const void *right, void *context)
 
 int ck_python_sort_scopes(struct ck_lint_source *source, struct ck_python_file *file)
 {
-    file->by_start = ck_arena_array(source->arena, file->scopes_count, sizeof *file->by_start);
-    if (file->by_start == NULL)
+    file->by_start = ck_arena_array(source->arena, file->scopes_count, sizeof(*file->by_start));
+    if (!file->by_start)
         return -ENOMEM;
     for (uint32_t i = 0; i < file->scopes_count; i++)
         file->by_start[i] = i;
-    qsort_r(file->by_start, file->scopes_count, sizeof *file->by_start, compare_starts, file->scopes);
+    qsort_r(file->by_start, file->scopes_count, sizeof(*file->by_start), compare_starts, file->scopes);
     return 0;
 }
 

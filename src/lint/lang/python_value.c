@@ -12,7 +12,7 @@ static const char *const builtin_modules[] = {"builtins", "__builtins__", "__bui
 
 const char *ck_python_canonical(const char *name)
 {
-    for (size_t i = 0; i < sizeof builtin_modules / sizeof builtin_modules[0]; i++) {
+    for (size_t i = 0; i < sizeof(builtin_modules) / sizeof(builtin_modules[0]); i++) {
         size_t length = strlen(builtin_modules[i]);
         if (strncmp(name, builtin_modules[i], length) != 0)
             continue;
@@ -93,7 +93,7 @@ static uint32_t put_number(struct text *text, const char *at, uint32_t left, uin
     memcpy(number, at, count);
     unsigned long code = strtoul(number, &end, base);
     uint32_t used = (uint32_t)(end - number);
-    if (used == 0 || (base == 16 && used != digits) || strchr("+-0123456789abcdefABCDEF", number[0]) == NULL) {
+    if (used == 0 || (base == 16 && used != digits) || !strchr("+-0123456789abcdefABCDEF", number[0])) {
         text->failed = true;
         return left;
     }
@@ -106,8 +106,8 @@ static uint32_t put_escape(struct text *text, const char *at, uint32_t left)
 {
     static const char plain[] = "\\'\"abfnrtv";
     static const char meant[] = "\\'\"\a\b\f\n\r\t\v";
-    const char *found = memchr(plain, at[0], sizeof plain - 1);
-    if (found != NULL) {
+    const char *found = memchr(plain, at[0], sizeof(plain) - 1);
+    if (found) {
         put(text, &meant[found - plain], 1);
         return 1;
     }
@@ -154,8 +154,8 @@ static void put_string(struct ck_lint_source *source, TSNode node, struct text *
     uint32_t from = ts_node_end_byte(start);
     const char *prefix = source->text + ts_node_start_byte(start);
     size_t prefix_length = from - ts_node_start_byte(start);
-    bool raw = memchr(prefix, 'r', prefix_length) != NULL || memchr(prefix, 'R', prefix_length) != NULL;
-    if (memchr(prefix, '`', prefix_length) != NULL) { /* Python 2: an expression */
+    bool raw = memchr(prefix, 'r', prefix_length) || memchr(prefix, 'R', prefix_length);
+    if (memchr(prefix, '`', prefix_length)) { /* Python 2: an expression */
         text->failed = true;
         return;
     }
@@ -224,7 +224,7 @@ static void constant_text(struct ck_lint_source *source, TSNode node, unsigned d
         return;
     ret_constant->text = ck_arena_memdup(source->arena, bytes, text.length);
     ret_constant->length = text.length;
-    ret_constant->kind = ret_constant->text != NULL ? CK_CONSTANT_TEXT : CK_CONSTANT_NOT;
+    ret_constant->kind = ret_constant->text ? CK_CONSTANT_TEXT : CK_CONSTANT_NOT;
 }
 
 /* ---- truth ------------------------------------------------------------------------------- */
@@ -239,10 +239,10 @@ static enum ck_constant_kind truth_of_number(const struct ck_lint_source *source
 {
     const char *at = source->text + ts_node_start_byte(node);
     uint32_t length = ts_node_end_byte(node) - ts_node_start_byte(node);
-    uint32_t i = length > 1 && at[0] == '0' && strchr("xXbBoO", at[1]) != NULL ? 2 : 0;
+    uint32_t i = length > 1 && at[0] == '0' && strchr("xXbBoO", at[1]) ? 2 : 0;
     for (; i < length; i++)
-        if (strchr("0_.jJ", at[i]) == NULL)
-            return strchr("eE", at[i]) != NULL && at[0] == '0' ? CK_CONSTANT_NOT : CK_CONSTANT_TRUE;
+        if (!strchr("0_.jJ", at[i]))
+            return strchr("eE", at[i]) && at[0] == '0' ? CK_CONSTANT_NOT : CK_CONSTANT_TRUE;
     return CK_CONSTANT_FALSE;
 }
 
@@ -311,7 +311,7 @@ static bool is_key(struct ck_lint_source *source, TSNode key, const char *keywor
     struct ck_constant constant = {.kind = CK_CONSTANT_NOT};
     ck_python_constant(source, key, 1, &constant);
     *ret_known = constant.kind != CK_CONSTANT_NOT;
-    return constant.kind == CK_CONSTANT_TEXT && constant.text != NULL && constant.length == strlen(keyword) &&
+    return constant.kind == CK_CONSTANT_TEXT && constant.text && constant.length == strlen(keyword) &&
            memcmp(constant.text, keyword, constant.length) == 0;
 }
 
@@ -376,10 +376,10 @@ static void check_argument(struct ck_lint_source *source, TSNode node, struct ar
     if (symbol == is->keyword_argument_) {
         TSNode name = field(node, ck_python_fields()->name_);
         value = field(node, ck_python_fields()->value_);
-        if (search->keyword != NULL && !ts_node_is_null(name) && ck_lint_source_is(source, name, search->keyword))
+        if (search->keyword && !ts_node_is_null(name) && ck_lint_source_is(source, name, search->keyword))
             there = CK_ARGUMENT_PRESENT;
     } else if (symbol == is->dictionary_splat_) {
-        if (search->keyword != NULL)
+        if (search->keyword)
             there = find_in_mapping(source, ts_node_named_child(node, 0), search->keyword, search->depth, &value);
     } else if (symbol == is->list_splat_) {
         search->spread = true;
@@ -432,12 +432,12 @@ static const char *const usual_encodings[] = {"utf-8",     "utf8",     "ascii", 
 static bool is_usual_encoding(const char *name, size_t length)
 {
     char word[32] = {0};
-    for (size_t i = 0; i < length && i < sizeof word - 1; i++) {
+    for (size_t i = 0; i < length && i < sizeof(word) - 1; i++) {
         word[i] = name[i] == '_' ? '-' : name[i];
         if (word[i] >= 'A' && word[i] <= 'Z')
             word[i] = (char)(word[i] - 'A' + 'a');
     }
-    for (size_t i = 0; i < sizeof usual_encodings / sizeof usual_encodings[0]; i++)
+    for (size_t i = 0; i < sizeof(usual_encodings) / sizeof(usual_encodings[0]); i++)
         if (strncmp(word, usual_encodings[i], strlen(usual_encodings[i])) == 0)
             return true;
     return false;
@@ -454,7 +454,7 @@ static const char *declared_encoding(const char *text, const char *end, size_t *
         while (name < end && (*name == ' ' || *name == '\t'))
             name++;
         size_t length = 0;
-        while (name + length < end && memchr(letters, name[length], sizeof letters - 1) != NULL)
+        while (name + length < end && memchr(letters, name[length], sizeof(letters) - 1))
             length++;
         if (length > 0) {
             *ret_length = length;
@@ -477,7 +477,7 @@ bool ck_python_readable(const char *text, size_t length)
             return true;
         size_t name_length;
         const char *name = declared_encoding(text, line_end, &name_length);
-        if (name != NULL)
+        if (name)
             return is_usual_encoding(name, name_length);
         text = line_end + (line_end + 1 < end && line_end[0] == '\r' && line_end[1] == '\n' ? 2 : 1);
     }

@@ -5,7 +5,7 @@
 
 void ck_lint_names_add(struct ck_lint_names *names, const char *name)
 {
-    if (name == NULL)
+    if (!name)
         return;
     for (uint32_t i = 0; i < names->count; i++)
         if (strcmp(names->items[i], name) == 0)

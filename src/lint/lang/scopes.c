@@ -35,8 +35,8 @@ static uint8_t *make_kinds(struct ck_lint_source *source, const struct ck_kind *
     const TSLanguage *language = source->grammar->language();
     uint32_t count = ts_language_symbol_count(language);
     uint8_t *made = ck_arena_alloc(source->arena, count);
-    for (uint32_t symbol = 0; made != NULL && symbol < count; symbol++)
-        for (const struct ck_kind *one = kinds; one->type != NULL; one++)
+    for (uint32_t symbol = 0; made && symbol < count; symbol++)
+        for (const struct ck_kind *one = kinds; one->type; one++)
             if (ts_language_symbol_type(language, (TSSymbol)symbol) == TSSymbolTypeRegular &&
                 strcmp(ts_language_symbol_name(language, (TSSymbol)symbol), one->type) == 0)
                 made[symbol] = one->kind;
@@ -45,19 +45,19 @@ static uint8_t *make_kinds(struct ck_lint_source *source, const struct ck_kind *
 
 struct ck_scopes *ck_scopes_new(struct ck_lint_source *source, const struct ck_kind *kinds)
 {
-    struct ck_scopes *scopes = ck_arena_alloc(source->arena, sizeof *scopes);
+    struct ck_scopes *scopes = ck_arena_alloc(source->arena, sizeof(*scopes));
     uint32_t buckets = 64; /* grows with the text: the table is never resized */
     while (buckets < source->length / 64)
         buckets *= 2;
-    if (scopes == NULL)
+    if (!scopes)
         return NULL;
     scopes->source = source;
     scopes->kinds = make_kinds(source, kinds);
     scopes->kinds_count = ts_language_symbol_count(source->grammar->language());
-    scopes->buckets = ck_arena_array(source->arena, buckets, sizeof *scopes->buckets);
+    scopes->buckets = ck_arena_array(source->arena, buckets, sizeof(*scopes->buckets));
     scopes->buckets_mask = buckets - 1;
     scopes->lowest = NONE;
-    if (scopes->kinds == NULL || scopes->buckets == NULL)
+    if (!scopes->kinds || !scopes->buckets)
         return NULL;
     ck_scopes_enter(scopes, source->root, true);
     /* The root node does not include comments and blanks at both ends, but the scope must. */
@@ -90,7 +90,7 @@ static void *grow(struct ck_scopes *scopes, const void *items, uint32_t *capacit
 {
     uint32_t larger = *capacity == 0 ? 32 : *capacity * 2;
     void *made = ck_arena_array(scopes->source->arena, larger, size);
-    if (made == NULL) {
+    if (!made) {
         scopes->failed = true;
         return NULL;
     }
@@ -108,8 +108,8 @@ uint32_t ck_scopes_enter(struct ck_scopes *scopes, TSNode node, bool function)
     if (depth > CK_SCOPES_NESTED || scopes->failed)
         return scopes->current;
     if (scopes->count == scopes->capacity) {
-        struct ck_scope *larger = grow(scopes, scopes->items, &scopes->capacity, sizeof *larger);
-        if (larger == NULL)
+        struct ck_scope *larger = grow(scopes, scopes->items, &scopes->capacity, sizeof(*larger));
+        if (!larger)
             return scopes->current;
         scopes->items = larger;
     }
@@ -158,14 +158,14 @@ static struct ck_lint_word without_escapes(const struct ck_scopes *scopes, struc
             ck_text_add(&text, here, n);
     }
     const char *copy = text.unknown ? NULL : ck_arena_memdup(scopes->source->arena, text.bytes, text.length);
-    return copy != NULL ? (struct ck_lint_word){copy, text.length} : word;
+    return copy ? (struct ck_lint_word){copy, text.length} : word;
 }
 
 struct ck_lint_word ck_lint_word_of(const struct ck_scopes *scopes, TSNode node)
 {
     uint32_t start = ts_node_start_byte(node);
     struct ck_lint_word word = {scopes->source->text + start, ts_node_end_byte(node) - start};
-    bool escaped = memchr(word.text, '\\', word.length) != NULL && strstr(ts_node_type(node), "identifier") != NULL;
+    bool escaped = memchr(word.text, '\\', word.length) && strstr(ts_node_type(node), "identifier");
     return escaped ? without_escapes(scopes, word) : word;
 }
 
@@ -191,7 +191,7 @@ static struct ck_slot **bucket(const struct ck_scopes *scopes, uint32_t scope, s
 
 static struct ck_slot *find_in(const struct ck_scopes *scopes, uint32_t scope, struct ck_lint_word word)
 {
-    for (struct ck_slot *slot = *bucket(scopes, scope, word); slot != NULL; slot = slot->next)
+    for (struct ck_slot *slot = *bucket(scopes, scope, word); slot; slot = slot->next)
         if (slot->scope == scope && slot->word.length == word.length &&
             memcmp(slot->word.text, word.text, word.length) == 0)
             return slot;
@@ -200,9 +200,9 @@ static struct ck_slot *find_in(const struct ck_scopes *scopes, uint32_t scope, s
 
 static struct ck_slot *make_slot(struct ck_scopes *scopes, uint32_t scope, struct ck_lint_word word)
 {
-    struct ck_slot *slot = ck_arena_alloc(scopes->source->arena, sizeof *slot);
+    struct ck_slot *slot = ck_arena_alloc(scopes->source->arena, sizeof(*slot));
     struct ck_slot **head = bucket(scopes, scope, word);
-    if (slot != NULL) {
+    if (slot) {
         *slot = (struct ck_slot){.next = *head, .word = word, .scope = scope, .level = NONE};
         *head = slot;
     }
@@ -212,15 +212,15 @@ static struct ck_slot *make_slot(struct ck_scopes *scopes, uint32_t scope, struc
 void ck_scopes_bind(struct ck_scopes *scopes, uint32_t scope, struct ck_lint_word word, TSNode value, const char *path)
 {
     struct ck_slot *slot = find_in(scopes, scope, word);
-    struct ck_binding *binding = ck_arena_alloc(scopes->source->arena, sizeof *binding);
-    if (slot == NULL)
+    struct ck_binding *binding = ck_arena_alloc(scopes->source->arena, sizeof(*binding));
+    if (!slot)
         slot = make_slot(scopes, scope, word);
-    if (slot == NULL || binding == NULL) {
+    if (!slot || !binding) {
         scopes->failed = true;
         return;
     }
     *binding = (struct ck_binding){.value = value, .path = path};
-    if (slot->last == NULL)
+    if (!slot->last)
         slot->first = binding;
     else
         slot->last->next = binding;
@@ -229,13 +229,13 @@ void ck_scopes_bind(struct ck_scopes *scopes, uint32_t scope, struct ck_lint_wor
 
 void ck_scopes_assign(struct ck_scopes *scopes, struct ck_lint_word word, TSNode value, const char *path)
 {
-    struct ck_assignment *one = ck_arena_alloc(scopes->source->arena, sizeof *one);
-    if (one == NULL) {
+    struct ck_assignment *one = ck_arena_alloc(scopes->source->arena, sizeof(*one));
+    if (!one) {
         scopes->failed = true;
         return;
     }
     *one = (struct ck_assignment){.scope = scopes->current, .word = word, .value = value, .path = path};
-    if (scopes->last_assignment == NULL)
+    if (!scopes->last_assignment)
         scopes->assignments = one;
     else
         scopes->last_assignment->next = one;
@@ -247,18 +247,18 @@ static int compare_facts(const void *left, const void *right)
     const struct ck_fact *a = left;
     const struct ck_fact *b = right;
     int order = (a->start > b->start) - (a->start < b->start);
-    return order != 0 || a->text == NULL || b->text == NULL ? order : strcmp(a->text, b->text);
+    return order != 0 || !a->text || !b->text ? order : strcmp(a->text, b->text);
 }
 
 int ck_scopes_finish(struct ck_scopes *scopes)
 {
     /* Sorted for the binary search in ck_scopes_facts. */
     if (scopes->facts_count > 0)
-        qsort(scopes->facts, scopes->facts_count, sizeof *scopes->facts, compare_facts);
+        qsort(scopes->facts, scopes->facts_count, sizeof(*scopes->facts), compare_facts);
     /* An assignment to a name that nobody declares makes a global: scope 0. */
-    for (struct ck_assignment *one = scopes->assignments; one != NULL; one = one->next) {
+    for (struct ck_assignment *one = scopes->assignments; one; one = one->next) {
         struct ck_slot *slot = ck_scopes_find(scopes, one->scope, one->word);
-        ck_scopes_bind(scopes, slot != NULL ? slot->scope : 0, one->word, one->value, one->path);
+        ck_scopes_bind(scopes, slot ? slot->scope : 0, one->word, one->value, one->path);
     }
     scopes->assignments = NULL;
     scopes->source->scopes = scopes;
@@ -269,7 +269,7 @@ struct ck_slot *ck_scopes_find(const struct ck_scopes *scopes, uint32_t scope, s
 {
     for (;; scope = scopes->items[scope].parent) {
         struct ck_slot *slot = find_in(scopes, scope, word);
-        if (slot != NULL || scope == 0)
+        if (slot || scope == 0)
             return slot;
     }
 }
@@ -277,8 +277,8 @@ struct ck_slot *ck_scopes_find(const struct ck_scopes *scopes, uint32_t scope, s
 void ck_scopes_note(struct ck_scopes *scopes, uint32_t start, const char *text)
 {
     if (scopes->facts_count == scopes->facts_capacity) {
-        struct ck_fact *larger = grow(scopes, scopes->facts, &scopes->facts_capacity, sizeof *larger);
-        if (larger == NULL)
+        struct ck_fact *larger = grow(scopes, scopes->facts, &scopes->facts_capacity, sizeof(*larger));
+        if (!larger)
             return;
         scopes->facts = larger;
     }
@@ -334,7 +334,7 @@ void ck_lint_names_merge(struct ck_lint_names *names, const struct ck_lint_names
 bool ck_scopes_slot_begin(struct ck_scopes *scopes, struct ck_slot *slot, struct ck_evaluation *ret_evaluation,
                           struct ck_lint_names *names)
 {
-    if (slot->names != NULL) {
+    if (slot->names) {
         ck_lint_names_merge(names, slot->names);
         return false;
     }
@@ -362,8 +362,8 @@ void ck_scopes_slot_end(struct ck_scopes *scopes, struct ck_evaluation *evaluati
     struct ck_slot *slot = evaluation->slot;
     bool recursive = scopes->lowest < slot->level;
     if ((!recursive && !scopes->cut) || scopes->spent >= SPENT_HIGH)
-        slot->names = ck_arena_alloc(scopes->source->arena, sizeof *slot->names);
-    if (slot->names != NULL)
+        slot->names = ck_arena_alloc(scopes->source->arena, sizeof(*slot->names));
+    if (slot->names)
         *slot->names = evaluation->names;
     if (!recursive || evaluation->lowest < scopes->lowest)
         scopes->lowest = evaluation->lowest;

@@ -43,7 +43,7 @@ void ck_text_add_escape(struct ck_text *text, const char *escape, uint32_t lengt
         add_code(text, escape + 1, length - 1, 8);
     else if (escape[1] == 'x' || escape[1] == 'u' || escape[1] == 'U')
         add_code(text, escape + 2, length - 2, 16);
-    else if (letter != NULL && *letter != '\0')
+    else if (letter && *letter != '\0')
         ck_text_add(text, &codes[letter - letters], 1);
     else if (escape[1] != '\n')
         ck_text_add(text, escape + 1, length - 1);
@@ -52,7 +52,7 @@ void ck_text_add_escape(struct ck_text *text, const char *escape, uint32_t lengt
 void ck_text_constant(const struct ck_text *text, struct ck_arena *arena, struct ck_constant *ret_constant)
 {
     const char *copy = text->unknown ? NULL : ck_arena_memdup(arena, text->bytes, text->length);
-    if (copy != NULL)
+    if (copy)
         *ret_constant = (struct ck_constant){CK_CONSTANT_TEXT, copy, text->length};
     else
         *ret_constant =

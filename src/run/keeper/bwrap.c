@@ -59,17 +59,17 @@ static long place_descriptors(const struct ck_bwrap_child *bwrap_child)
     int passed = bwrap_child->gate_fd < 0 ? PASSED - 1 : PASSED;
     long moved[PASSED];
     long bwrap = move(fds[CK_WIRE_EXECUTABLE]);
-    long result = bwrap;
-    for (int i = 0; i < passed && result >= 0; i++)
-        result = moved[i] = move(sources[i]);
-    if (result >= 0)
-        result = CK_RAW3(close_range, 3, ~0u, CLOSE_RANGE_CLOEXEC);
-    if (result >= 0)
+    long r = bwrap;
+    for (int i = 0; i < passed && r >= 0; i++)
+        r = moved[i] = move(sources[i]);
+    if (r >= 0)
+        r = CK_RAW3(close_range, 3, ~0u, CLOSE_RANGE_CLOEXEC);
+    if (r >= 0)
         /* stderr of bwrap is the status file: its messages go after struct ck_init_status. */
-        result = CK_RAW3(dup3, moved[CK_BWRAP_INIT_STATUS - CK_BWRAP_INIT_PROGRAM], 2, 0);
-    for (int i = 0; i < passed && result >= 0; i++)
-        result = CK_RAW3(dup3, moved[i], CK_BWRAP_INIT_PROGRAM + i, 0);
-    return result < 0 ? result : bwrap;
+        r = CK_RAW3(dup3, moved[CK_BWRAP_INIT_STATUS - CK_BWRAP_INIT_PROGRAM], 2, 0);
+    for (int i = 0; i < passed && r >= 0; i++)
+        r = CK_RAW3(dup3, moved[i], CK_BWRAP_INIT_PROGRAM + i, 0);
+    return r < 0 ? r : bwrap;
 }
 
 /*
@@ -80,31 +80,31 @@ static long place_descriptors(const struct ck_bwrap_child *bwrap_child)
 static long hold_signals(void)
 {
     static const uint64_t held = UINT64_C(1) << (SIGTERM - 1) | UINT64_C(1) << (SIGXCPU - 1);
-    return CK_RAW4(rt_sigprocmask, SIG_SETMASK, &held, NULL, sizeof held);
+    return CK_RAW4(rt_sigprocmask, SIG_SETMASK, &held, NULL, sizeof(held));
 }
 
 void ck_bwrap_main(void *argument)
 {
     const struct ck_bwrap_child *bwrap_child = argument;
     struct ck_child *child = bwrap_child->child;
-    long result = CK_RAW0(setsid);
-    if (result >= 0)
-        result = CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    if (result >= 0)
-        result = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    long bwrap = result < 0 ? result : place_descriptors(bwrap_child);
-    result = bwrap < 0 ? bwrap : hold_signals();
+    long r = CK_RAW0(setsid);
+    if (r >= 0)
+        r = CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (r >= 0)
+        r = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    long bwrap = r < 0 ? r : place_descriptors(bwrap_child);
+    r = bwrap < 0 ? bwrap : hold_signals();
     child->failed_stage = CK_STAGE_JAIL;
-    if (result >= 0) {
+    if (r >= 0) {
         /*
          * Cleared before exec: the memory belongs to the warden, and after a successful exec nobody
          * is left here to clear it.
          */
         child->failed_stage = CK_STAGE_NONE;
-        result = ck_create_execute((int)bwrap, NULL, child->argv, child->envp);
+        r = ck_create_execute((int)bwrap, NULL, child->argv, child->envp);
         child->failed_stage = CK_STAGE_EXECUTE;
     }
-    child->failed_errno = (int32_t)-result;
+    child->failed_errno = (int32_t)-r;
     ck_nolibc_exit(127);
 }
 
@@ -116,16 +116,16 @@ long ck_bwrap_make_status(struct ck_init_status **ret_status)
         fd = CK_RAW2(memfd_create, "init-status", MFD_CLOEXEC);
     if (fd < 0)
         return fd;
-    long result = CK_RAW2(ftruncate, fd, CK_INIT_STATUS_BYTES);
-    if (result == 0)
+    long r = CK_RAW2(ftruncate, fd, CK_INIT_STATUS_BYTES);
+    if (r == 0)
         /* bwrap shares the file offset, so its messages begin there. */
-        result = CK_RAW3(lseek, fd, CK_INIT_STATUS_MESSAGE_AT, 0);
-    if (result >= 0)
-        result = CK_RAW6(mmap, NULL, CK_INIT_STATUS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (result < 0 && result > -4096) {
+        r = CK_RAW3(lseek, fd, CK_INIT_STATUS_MESSAGE_AT, 0);
+    if (r >= 0)
+        r = CK_RAW6(mmap, NULL, CK_INIT_STATUS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (r < 0 && r > -4096) {
         ck_nolibc_close((int)fd);
-        return result;
+        return r;
     }
-    *ret_status = (void *)result;
+    *ret_status = (void *)r;
     return fd;
 }

@@ -81,9 +81,9 @@ static long read_proof(char **numbers, struct ck_init_run *run)
     for (uint32_t jail_layer = 0; jail_layer < CK_JAIL_LAYER_NAMESPACES; jail_layer++) {
         const char *at = numbers[jail_layer];
         const char *end = at;
-        while (at != NULL && *end != '\0')
+        while (at && *end != '\0')
             end++;
-        long number = at == NULL ? -1 : ck_nolibc_parse_number(&at, end);
+        long number = !at ? -1 : ck_nolibc_parse_number(&at, end);
         if (number < 0)
             return -EINVAL;
         ck_prove_outside(jail_layer, (uint64_t)number);
@@ -99,7 +99,7 @@ static long read_proof(char **numbers, struct ck_init_run *run)
 static void drop_pwd(char **envp)
 {
     char **to = envp;
-    for (char **from = envp; *from != NULL; from++)
+    for (char **from = envp; *from; from++)
         if (!begins(*from, "PWD="))
             *to++ = *from;
     *to = NULL;
@@ -108,8 +108,8 @@ static void drop_pwd(char **envp)
 static long map_file(int fd, int protection, int flags)
 {
     struct stat status = {0};
-    long result = CK_RAW2(fstat, fd, &status);
-    return result < 0 ? result : CK_RAW6(mmap, NULL, status.st_size, protection, flags, fd, 0);
+    long r = CK_RAW2(fstat, fd, &status);
+    return r < 0 ? r : CK_RAW6(mmap, NULL, status.st_size, protection, flags, fd, 0);
 }
 
 static bool failed(long memory)
@@ -120,11 +120,11 @@ static bool failed(long memory)
 static long check_place(int held_fd, const char *place)
 {
     struct stat wanted, found;
-    long result = CK_RAW2(fstat, held_fd, &wanted);
-    if (result == 0)
-        result = CK_RAW4(newfstatat, AT_FDCWD, place, &found, AT_SYMLINK_NOFOLLOW);
-    if (result < 0)
-        return result;
+    long r = CK_RAW2(fstat, held_fd, &wanted);
+    if (r == 0)
+        r = CK_RAW4(newfstatat, AT_FDCWD, place, &found, AT_SYMLINK_NOFOLLOW);
+    if (r < 0)
+        return r;
     return wanted.st_dev == found.st_dev && wanted.st_ino == found.st_ino ? 0 : -ESTALE;
 }
 
@@ -133,7 +133,7 @@ static long check_place(int held_fd, const char *place)
 static long set_mount(int fd, const char *path, unsigned flags, uint64_t set, uint64_t clear)
 {
     const struct mount_attr attr = {.attr_set = set, .attr_clr = clear};
-    return CK_RAW5(mount_setattr, fd, path, flags, &attr, sizeof attr);
+    return CK_RAW5(mount_setattr, fd, path, flags, &attr, sizeof(attr));
 }
 
 /* Mounts one file over itself without noexec. Everything else stays noexec. */
@@ -142,11 +142,11 @@ static long bind_code(int root_fd, const char *inside)
     long tree = CK_RAW3(open_tree, root_fd, inside, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
     if (tree < 0)
         return tree;
-    long result = set_mount((int)tree, "", AT_EMPTY_PATH | AT_RECURSIVE, 0, MOUNT_ATTR_NOEXEC);
-    if (result == 0)
-        result = CK_RAW5(move_mount, tree, "", root_fd, inside, MOVE_MOUNT_F_EMPTY_PATH);
+    long r = set_mount((int)tree, "", AT_EMPTY_PATH | AT_RECURSIVE, 0, MOUNT_ATTR_NOEXEC);
+    if (r == 0)
+        r = CK_RAW5(move_mount, tree, "", root_fd, inside, MOVE_MOUNT_F_EMPTY_PATH);
     ck_nolibc_close((int)tree);
-    return result;
+    return r;
 }
 
 /*
@@ -161,23 +161,23 @@ static long bind_code(int root_fd, const char *inside)
 static long seal(const struct ck_native_program *program)
 {
     const struct ck_native_op *ops = (const void *)((const char *)program + program->ops_at);
-    long result = CK_RAW1(unshare, CLONE_NEWNS);
-    long root = result < 0 ? result : CK_RAW4(openat, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-    result = root < 0 ? root : set_mount(AT_FDCWD, "/", AT_RECURSIVE, MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSUID, 0);
-    for (uint32_t i = 0; i < program->ops_count && result == 0; i++)
+    long r = CK_RAW1(unshare, CLONE_NEWNS);
+    long root = r < 0 ? r : CK_RAW4(openat, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    r = root < 0 ? root : set_mount(AT_FDCWD, "/", AT_RECURSIVE, MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSUID, 0);
+    for (uint32_t i = 0; i < program->ops_count && r == 0; i++)
         if (ops[i].op == CK_NATIVE_OP_BIND_CODE)
-            result = bind_code((int)root, (const char *)program + ops[i].inside);
-    if (result == 0)
-        result = ck_init_cover_keys("/dev/null");
-    if (result == 0)
-        result = set_mount(AT_FDCWD, "/proc", AT_RECURSIVE, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV, 0);
-    if (result == 0)
-        result = set_mount(AT_FDCWD, "/dev", AT_RECURSIVE, MOUNT_ATTR_RDONLY, 0);
-    if (result == 0)
-        result = set_mount(AT_FDCWD, "/dev/shm", 0, 0, MOUNT_ATTR_RDONLY);
+            r = bind_code((int)root, (const char *)program + ops[i].inside);
+    if (r == 0)
+        r = ck_init_cover_keys("/dev/null");
+    if (r == 0)
+        r = set_mount(AT_FDCWD, "/proc", AT_RECURSIVE, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV, 0);
+    if (r == 0)
+        r = set_mount(AT_FDCWD, "/dev", AT_RECURSIVE, MOUNT_ATTR_RDONLY, 0);
+    if (r == 0)
+        r = set_mount(AT_FDCWD, "/dev/shm", 0, 0, MOUNT_ATTR_RDONLY);
     ck_nolibc_close((int)root);
     ck_init_drop_bounding_set();
-    return result;
+    return r;
 }
 
 /* ---- the run ---- */
@@ -204,28 +204,27 @@ static long set_up(struct ck_init_run *run, char **arguments)
     if (failed(program))
         return program;
     run->jail->program = (const void *)program;
-    long result =
-        take_token(&mode, "prove") ? read_proof(arguments + 2, run) : read_mode(mode, arguments[2], run, &pwd);
-    if (result == 0 && !pwd)
+    long r = take_token(&mode, "prove") ? read_proof(arguments + 2, run) : read_mode(mode, arguments[2], run, &pwd);
+    if (r == 0 && !pwd)
         drop_pwd((char **)(uintptr_t)run->child->envp);
-    if (result == 0)
-        result = check_place(CK_BWRAP_INIT_ROOT, CK_JAIL_WORK);
-    if (result == 0 && run->main != ck_prove_layers)
-        result = check_place(CK_BWRAP_INIT_SCRATCH, CK_JAIL_SCRATCH);
-    if (result == 0)
-        result = seal(run->jail->program);
-    if (result == 0)
-        result = ck_init_open_execs(run->jail);
-    if (result == 0)
-        result = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (result == 0)
-        result = ck_init_restrict_program(run->jail->program);
+    if (r == 0)
+        r = check_place(CK_BWRAP_INIT_ROOT, CK_JAIL_WORK);
+    if (r == 0 && run->main != ck_prove_layers)
+        r = check_place(CK_BWRAP_INIT_SCRATCH, CK_JAIL_SCRATCH);
+    if (r == 0)
+        r = seal(run->jail->program);
+    if (r == 0)
+        r = ck_init_open_execs(run->jail);
+    if (r == 0)
+        r = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (r == 0)
+        r = ck_init_restrict_program(run->jail->program);
     ck_nolibc_close(CK_BWRAP_INIT_PROGRAM);
     ck_nolibc_close(CK_BWRAP_INIT_IMAGE);
     ck_nolibc_close(CK_BWRAP_INIT_ROOT);
     ck_nolibc_close(CK_BWRAP_INIT_SCRATCH);
     ck_nolibc_close(CK_BWRAP_INIT_STATUS);
-    return result;
+    return r;
 }
 
 void ck_keeper_start(const long *stack)
@@ -248,7 +247,7 @@ void ck_keeper_start(const long *stack)
     if (failed(init_status) || stack[0] < ARGUMENTS)
         ck_nolibc_exit(127);
     jail.init_status = (void *)init_status;
-    memcpy(child.rlimits, jail.init_status->rlimits, sizeof child.rlimits);
+    memcpy(child.rlimits, jail.init_status->rlimits, sizeof(child.rlimits));
     child.rlimit_count = jail.init_status->rlimit_count;
     child.null_stdin = jail.init_status->null_stdin != 0;
     child.sealed = jail.init_status->sealed != 0;
@@ -257,10 +256,10 @@ void ck_keeper_start(const long *stack)
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-init", 0, 0, 0);
     /* The tool has the same uid. Not dumpable, it cannot trace us or write to our memory. */
     (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
-    long result = set_up(&run, arguments);
-    if (result == 0)
+    long r = set_up(&run, arguments);
+    if (r == 0)
         ck_init_serve(&run);
     jail.init_status->stage = CK_STAGE_JAIL;
-    jail.init_status->error = (int32_t)-result;
+    jail.init_status->error = (int32_t)-r;
     ck_nolibc_exit(127);
 }

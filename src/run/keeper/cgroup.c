@@ -49,7 +49,7 @@ static long read_members(int directory_fd, char *text, size_t size)
 static bool is_member(int directory_fd, long pid)
 {
     char text[4096];
-    long got = read_members(directory_fd, text, sizeof text);
+    long got = read_members(directory_fd, text, sizeof(text));
     for (const char *at = text; at < text + got; at++)
         if (ck_nolibc_parse_number(&at, text + got) == pid)
             return true;
@@ -63,7 +63,7 @@ static bool is_member(int directory_fd, long pid)
 static void kill_members(int directory_fd)
 {
     char text[4096];
-    long got = read_members(directory_fd, text, sizeof text);
+    long got = read_members(directory_fd, text, sizeof(text));
     for (const char *at = text; at < text + got; at++) {
         long pid = ck_nolibc_parse_number(&at, text + got);
         long pidfd = pid > 0 ? CK_RAW2(pidfd_open, pid, 0) : -1;

@@ -45,16 +45,16 @@ static long step_death_signal(const struct ck_child *child)
 static long step_stdio(const struct ck_child *child)
 {
     for (int target = 0; target <= 2; target++) {
-        long result = CK_RAW3(dup3, target == 0 ? child->stdin_fd : child->fds[target], target, 0);
-        if (result < 0)
-            return result;
+        long r = CK_RAW3(dup3, target == 0 ? child->stdin_fd : child->fds[target], target, 0);
+        if (r < 0)
+            return r;
     }
     return 0;
 }
 
 static long step_cwd(const struct ck_child *child)
 {
-    return child->cwd != NULL ? CK_RAW1(chdir, child->cwd) : CK_RAW1(fchdir, child->fds[CK_WIRE_CWD]);
+    return child->cwd ? CK_RAW1(chdir, child->cwd) : CK_RAW1(fchdir, child->fds[CK_WIRE_CWD]);
 }
 
 /* Without no_new_privs a setuid program would change its uid, and we could not kill it any more. */
@@ -74,8 +74,8 @@ static long step_descriptors(const struct ck_child *child)
 /* For a run without an init, which would do this. root keeps its uid and loses all capabilities. */
 static long step_calls(const struct ck_child *child)
 {
-    long result = child->filter == NULL ? 0 : ck_init_drop_capabilities();
-    return result < 0 || child->filter == NULL ? result : ck_init_restrict_calls(child->filter, child->filter_count);
+    long r = !child->filter ? 0 : ck_init_drop_capabilities();
+    return r < 0 || !child->filter ? r : ck_init_restrict_calls(child->filter, child->filter_count);
 }
 
 /*
@@ -107,7 +107,7 @@ static long step_signals(const struct ck_child *child)
 {
     (void)child;
     static const uint64_t none = 0;
-    return CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+    return CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof(none));
 }
 
 /* Limits are only lowered: a tool never gets more than the caller has. */
@@ -116,16 +116,16 @@ static long step_limits(const struct ck_child *child)
     for (unsigned i = 0; i < child->rlimit_count; i++) {
         const struct ck_rlimit *wanted = &child->rlimits[i];
         struct rlimit64 limit;
-        long result = CK_RAW4(prlimit64, 0, wanted->resource, NULL, &limit);
-        if (result < 0)
-            return result;
+        long r = CK_RAW4(prlimit64, 0, wanted->resource, NULL, &limit);
+        if (r < 0)
+            return r;
         if (limit.rlim_max > wanted->hard)
             limit.rlim_max = wanted->hard;
         if (limit.rlim_cur > wanted->soft)
             limit.rlim_cur = wanted->soft;
-        result = CK_RAW4(prlimit64, 0, wanted->resource, &limit, NULL);
-        if (result < 0)
-            return result;
+        r = CK_RAW4(prlimit64, 0, wanted->resource, &limit, NULL);
+        if (r < 0)
+            return r;
     }
     return 0;
 }
@@ -158,12 +158,12 @@ static const struct {
 /* all: false runs only the steps that restrict. */
 static long take_steps(struct ck_child *child, bool all)
 {
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        long result = all || steps[i].restricts ? steps[i].run(child) : 0;
-        if (result < 0) {
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        long r = all || steps[i].restricts ? steps[i].run(child) : 0;
+        if (r < 0) {
             child->failed_stage = steps[i].stage;
-            child->failed_errno = (int32_t)-result;
-            return result;
+            child->failed_errno = (int32_t)-r;
+            return r;
         }
     }
     return 0;
@@ -172,20 +172,20 @@ static long take_steps(struct ck_child *child, bool all)
 long ck_child_map_filter(struct ck_child *child, int fd)
 {
     struct stat status = {0};
-    long result = CK_RAW2(fstat, fd, &status);
-    if (result < 0)
-        return result;
-    result = CK_RAW6(mmap, NULL, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (result < 0 && result > -4096)
-        return result;
-    child->filter = (const void *)result;
+    long r = CK_RAW2(fstat, fd, &status);
+    if (r < 0)
+        return r;
+    r = CK_RAW6(mmap, NULL, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (r < 0 && r > -4096)
+        return r;
+    child->filter = (const void *)r;
     child->filter_count = (uint32_t)((size_t)status.st_size / sizeof(struct sock_filter));
     return 0;
 }
 
 void ck_child_unmap_filter(struct ck_child *child)
 {
-    if (child->filter != NULL)
+    if (child->filter)
         (void)CK_RAW2(munmap, child->filter, child->filter_count * sizeof(struct sock_filter));
     child->filter = NULL;
 }

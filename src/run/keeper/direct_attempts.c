@@ -50,12 +50,12 @@ union notif_reply {
  * In a proof, which has no report_fd, a lack of resources must not look like a machine that cannot
  * do it.
  */
-static void note_shortage(const struct ck_direct_attempts *attempts, long result)
+static void note_shortage(const struct ck_direct_attempts *attempts, long r)
 {
-    if (attempts->report_fd >= 0 || (result != -EMFILE && result != -ENFILE && result != -ENOMEM))
+    if (attempts->report_fd >= 0 || (r != -EMFILE && r != -ENFILE && r != -ENOMEM))
         return;
     attempts->init_status->stage = CK_STAGE_EGRESS;
-    attempts->init_status->error = (int32_t)-result;
+    attempts->init_status->error = (int32_t)-r;
 }
 
 /* Reads memory of the tool. False: there is no such address, or the machine forbids the access. */
@@ -86,7 +86,7 @@ static bool find_address(const struct ck_direct_attempts *attempts, const struct
     *ret_length = (uint32_t)arguments[sends ? 5 : 2];
     if (sends || asked->data.nr == __NR_connect)
         return true;
-    if (!read_memory(attempts, asked, arguments[1], &message, sizeof message))
+    if (!read_memory(attempts, asked, arguments[1], &message, sizeof(message)))
         return false;
     *ret_at = (uint64_t)(uintptr_t)message.msg_name;
     *ret_length = message.msg_namelen;
@@ -99,10 +99,10 @@ static void read_ipv6(const struct sockaddr_in6 *ipv6, struct ck_direct_attempt 
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
     const uint8_t *bytes = (const void *)&ipv6->sin6_addr;
     bool is_ipv4 = true;
-    for (unsigned i = 0; i < sizeof mapped; i++)
+    for (unsigned i = 0; i < sizeof(mapped); i++)
         is_ipv4 = is_ipv4 && bytes[i] == mapped[i];
     attempt->family = is_ipv4 ? AF_INET : AF_INET6;
-    memcpy(attempt->address, is_ipv4 ? bytes + sizeof mapped : bytes, is_ipv4 ? 4 : 16);
+    memcpy(attempt->address, is_ipv4 ? bytes + sizeof(mapped) : bytes, is_ipv4 ? 4 : 16);
 }
 
 /* False: there is no address, or it cannot be read. */
@@ -116,7 +116,7 @@ static bool read_target(struct ck_direct_attempts *attempts, const struct seccom
     uint64_t at, length;
     if (!find_address(attempts, asked, &at, &length))
         return false;
-    size_t some = length < sizeof address ? (size_t)length : sizeof address;
+    size_t some = length < sizeof(address) ? (size_t)length : sizeof(address);
     if (!read_memory(attempts, asked, at, &address, some))
         return false;
     attempts->init_status->reports_attempts = 1;
@@ -129,7 +129,7 @@ static bool read_target(struct ck_direct_attempts *attempts, const struct seccom
     }
     ret_attempt->family = AF_INET;
     memcpy(ret_attempt->address, &address.ipv4.sin_addr, 4);
-    return address.ipv4.sin_family == AF_INET && some >= sizeof address.ipv4;
+    return address.ipv4.sin_family == AF_INET && some >= sizeof(address.ipv4);
 }
 
 /* connect to 0.0.0.0 means this host, so loopback. */
@@ -146,7 +146,7 @@ static bool same(const struct ck_direct_attempt *one, const struct ck_direct_att
 {
     bool equal = one->kind == other->kind && one->family == other->family && one->type == other->type &&
                  one->protocol == other->protocol && one->port == other->port;
-    for (unsigned i = 0; equal && i < sizeof one->address; i++)
+    for (unsigned i = 0; equal && i < sizeof(one->address); i++)
         equal = one->address[i] == other->address[i];
     return equal;
 }
@@ -164,7 +164,7 @@ static void report_attempt(struct ck_direct_attempts *attempts, const struct ck_
         attempts->seen[attempts->count] = *attempt;
     attempts->count++;
     if (attempts->report_fd >= 0)
-        (void)CK_RAW3(write, attempts->report_fd, full ? &more : attempt, sizeof *attempt);
+        (void)CK_RAW3(write, attempts->report_fd, full ? &more : attempt, sizeof(*attempt));
 }
 
 /*
@@ -229,9 +229,9 @@ static void answer(struct ck_direct_attempts *attempts)
 static long check_sizes(void)
 {
     struct seccomp_notif_sizes sizes = {0};
-    long result = CK_RAW3(seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes);
-    if (result < 0)
-        return result;
+    long r = CK_RAW3(seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes);
+    if (r < 0)
+        return r;
     bool known = sizes.seccomp_notif >= sizeof(struct seccomp_notif) &&
                  sizes.seccomp_notif_resp >= sizeof(struct seccomp_notif_resp);
     return known && sizes.seccomp_notif <= ROOM && sizes.seccomp_notif_resp <= ROOM ? 0 : -ENOTSUP;
@@ -241,23 +241,23 @@ long ck_direct_attempts_begin(struct ck_direct_attempts *attempts, const void *c
 {
     static const uint64_t ended = UINT64_C(1) << (SIGCHLD - 1);
     const struct sock_fprog filter = {.len = (unsigned short)count, .filter = (void *)(uintptr_t)code};
-    long result = check_sizes();
-    if (result == 0)
-        result = CK_RAW4(rt_sigprocmask, SIG_BLOCK, &ended, NULL, sizeof ended);
-    if (result == 0)
-        result = CK_RAW4(signalfd4, -1, &ended, sizeof ended, O_CLOEXEC | O_NONBLOCK);
-    if (result < 0)
-        return result;
-    attempts->ended_fd = (int)result;
-    result = CK_RAW3(seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter);
-    attempts->listener_fd = (int)result;
+    long r = check_sizes();
+    if (r == 0)
+        r = CK_RAW4(rt_sigprocmask, SIG_BLOCK, &ended, NULL, sizeof(ended));
+    if (r == 0)
+        r = CK_RAW4(signalfd4, -1, &ended, sizeof(ended), O_CLOEXEC | O_NONBLOCK);
+    if (r < 0)
+        return r;
+    attempts->ended_fd = (int)r;
+    r = CK_RAW3(seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter);
+    attempts->listener_fd = (int)r;
     /*
      * EBUSY: a filter of this process already has a listener, for as long as we live. That is an
      * answer, not a shortage.
      */
-    if (result == -EBUSY)
+    if (r == -EBUSY)
         return -EOPNOTSUPP;
-    return result < 0 ? result : 0;
+    return r < 0 ? r : 0;
 }
 
 void ck_direct_attempts_wait(struct ck_direct_attempts *attempts)
@@ -266,12 +266,12 @@ void ck_direct_attempts_wait(struct ck_direct_attempts *attempts)
     struct pollfd polled[2] = {{.fd = attempts->ended_fd, .events = POLLIN},
                                {.fd = attempts->listener_fd, .events = POLLIN}};
     for (;;) {
-        long result = CK_RAW5(ppoll, polled, 2, NULL, NULL, 0);
-        if (result > 0 && (polled[1].revents & POLLIN) != 0)
+        long r = CK_RAW5(ppoll, polled, 2, NULL, NULL, 0);
+        if (r > 0 && (polled[1].revents & POLLIN) != 0)
             answer(attempts);
-        if (result <= 0 || (polled[0].revents & POLLIN) == 0)
+        if (r <= 0 || (polled[0].revents & POLLIN) == 0)
             continue;
-        (void)CK_RAW3(read, attempts->ended_fd, signals, sizeof signals);
+        (void)CK_RAW3(read, attempts->ended_fd, signals, sizeof(signals));
         return;
     }
 }

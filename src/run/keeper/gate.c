@@ -41,9 +41,9 @@ static uint16_t to_network(uint16_t number)
 static long raise_loopback(int fd)
 {
     struct ifreq request = {.ifr_name = "lo"};
-    long result = CK_RAW3(ioctl, fd, SIOCGIFFLAGS, &request);
-    if (result < 0 || (request.ifr_flags & IFF_UP) != 0)
-        return result;
+    long r = CK_RAW3(ioctl, fd, SIOCGIFFLAGS, &request);
+    if (r < 0 || (request.ifr_flags & IFF_UP) != 0)
+        return r;
     request.ifr_flags |= IFF_UP;
     return CK_RAW3(ioctl, fd, SIOCSIFFLAGS, &request);
 }
@@ -52,9 +52,9 @@ static long listen_at(int fd, uint32_t port)
 {
     static const uint8_t loopback[4] = {127, 0, 0, 1};
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = to_network((uint16_t)port)};
-    memcpy(&address.sin_addr, loopback, sizeof loopback);
-    long result = CK_RAW3(bind, fd, &address, sizeof address);
-    return result < 0 ? result : CK_RAW2(listen, fd, BACKLOG);
+    memcpy(&address.sin_addr, loopback, sizeof(loopback));
+    long r = CK_RAW3(bind, fd, &address, sizeof(address));
+    return r < 0 ? r : CK_RAW2(listen, fd, BACKLOG);
 }
 
 /*
@@ -65,13 +65,13 @@ static long make_pipe(int gate_fd, int *ret_report_fd)
 {
     static const struct ck_wire_simple message = {.kind = CK_WIRE_DIRECT_ATTEMPTS};
     int ends[2] = {-1, -1};
-    long result = CK_RAW2(pipe2, ends, O_CLOEXEC | O_NONBLOCK);
-    if (result < 0)
-        return result;
-    result = ck_nolibc_send(gate_fd, &message, sizeof message, ends[0]);
+    long r = CK_RAW2(pipe2, ends, O_CLOEXEC | O_NONBLOCK);
+    if (r < 0)
+        return r;
+    r = ck_nolibc_send(gate_fd, &message, sizeof(message), ends[0]);
     ck_nolibc_close(ends[0]);
     *ret_report_fd = ends[1];
-    return result < 0 ? result : 0;
+    return r < 0 ? r : 0;
 }
 
 /*
@@ -81,24 +81,24 @@ static long make_pipe(int gate_fd, int *ret_report_fd)
 static long hand_over(uint32_t port, int gate_fd, int *ret_report_fd)
 {
     static const struct ck_wire_simple message = {.kind = CK_WIRE_GATE};
-    long result = gate_fd < 0 || ret_report_fd == NULL ? 0 : make_pipe(gate_fd, ret_report_fd);
-    long fd = result < 0 ? result : CK_RAW3(socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    long r = gate_fd < 0 || !ret_report_fd ? 0 : make_pipe(gate_fd, ret_report_fd);
+    long fd = r < 0 ? r : CK_RAW3(socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return fd;
-    result = raise_loopback((int)fd);
-    if (result == 0)
-        result = listen_at((int)fd, port);
-    if (gate_fd < 0 && result == 0)
+    r = raise_loopback((int)fd);
+    if (r == 0)
+        r = listen_at((int)fd, port);
+    if (gate_fd < 0 && r == 0)
         return 0;
-    if (result == 0)
-        result = ck_nolibc_send(gate_fd, &message, sizeof message, (int)fd);
+    if (r == 0)
+        r = ck_nolibc_send(gate_fd, &message, sizeof(message), (int)fd);
     ck_nolibc_close((int)fd);
-    return result < 0 ? result : 0;
+    return r < 0 ? r : 0;
 }
 
 long ck_gate_make(uint32_t port, int gate_fd, int *ret_report_fd)
 {
-    long result = hand_over(port, gate_fd, ret_report_fd);
+    long r = hand_over(port, gate_fd, ret_report_fd);
     ck_nolibc_close(gate_fd);
-    return result;
+    return r;
 }

@@ -61,16 +61,16 @@ static long find_executable(const struct ck_init_run *run)
 {
     struct ck_child *child = run->child;
     struct stat wanted, found;
-    if (run->main != ck_child_main || child->path != NULL || child->keep_executable)
+    if (run->main != ck_child_main || child->path || child->keep_executable)
         return 0;
-    long result = CK_RAW2(fstat, child->fds[CK_WIRE_EXECUTABLE], &wanted);
-    for (uint32_t i = 0; i < run->jail->program->execs_count && result == 0; i++) {
+    long r = CK_RAW2(fstat, child->fds[CK_WIRE_EXECUTABLE], &wanted);
+    for (uint32_t i = 0; i < run->jail->program->execs_count && r == 0; i++) {
         child->execute_fd = run->jail->exec_fds[i];
-        result = CK_RAW2(fstat, child->execute_fd, &found);
-        if (result == 0 && wanted.st_dev == found.st_dev && wanted.st_ino == found.st_ino)
+        r = CK_RAW2(fstat, child->execute_fd, &found);
+        if (r == 0 && wanted.st_dev == found.st_dev && wanted.st_ino == found.st_ino)
             return 0;
     }
-    return result < 0 ? result : -ESTALE;
+    return r < 0 ? r : -ESTALE;
 }
 
 /*
@@ -131,9 +131,9 @@ static long allow_path(int ruleset_fd, const char *path, uint64_t access)
     long fd = ck_nolibc_open(path, O_PATH);
     if (fd < 0)
         return fd;
-    long result = allow(ruleset_fd, (int)fd, access);
+    long r = allow(ruleset_fd, (int)fd, access);
     ck_nolibc_close((int)fd);
-    return result;
+    return r;
 }
 
 long ck_init_make_rules(const struct ck_native_jail *jail)
@@ -145,22 +145,22 @@ long ck_init_make_rules(const struct ck_native_jail *jail)
      */
     const uint64_t attr[3] = {program->landlock_fs, program->landlock_net, program->landlock_scoped};
     const uint64_t reads = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
-    long fd = CK_RAW3(landlock_create_ruleset, attr, sizeof attr, 0);
+    long fd = CK_RAW3(landlock_create_ruleset, attr, sizeof(attr), 0);
     if (fd < 0)
         return fd;
-    long result = allow_port((int)fd, program);
-    if (result == 0)
-        result = allow_path((int)fd, "/", reads);
-    if (result == 0)
-        result = allow_path((int)fd, CK_JAIL_TMP, writes_of(program));
-    if (result == 0)
-        result = allow_path((int)fd, "/dev", reads | LANDLOCK_ACCESS_FS_WRITE_FILE);
-    for (uint32_t i = 0; i < program->execs_count && result == 0; i++)
-        result = allow((int)fd, jail->exec_fds[i], LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE);
-    if (result == 0)
+    long r = allow_port((int)fd, program);
+    if (r == 0)
+        r = allow_path((int)fd, "/", reads);
+    if (r == 0)
+        r = allow_path((int)fd, CK_JAIL_TMP, writes_of(program));
+    if (r == 0)
+        r = allow_path((int)fd, "/dev", reads | LANDLOCK_ACCESS_FS_WRITE_FILE);
+    for (uint32_t i = 0; i < program->execs_count && r == 0; i++)
+        r = allow((int)fd, jail->exec_fds[i], LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE);
+    if (r == 0)
         return fd;
     ck_nolibc_close((int)fd);
-    return result;
+    return r;
 }
 
 /*
@@ -174,23 +174,23 @@ static long restrict_files(const struct ck_init_run *run)
     long fd = run->jail->rules_ready ? run->jail->rules_fd : ck_init_make_rules(run->jail);
     if (fd < 0)
         return fd;
-    long result = 0;
+    long r = 0;
     if (run->in_bwrap)
-        result = allow_path((int)fd, "/dev/shm", writes_of(program));
-    if (result == 0 && run->workspace != CK_WORKSPACE_RO)
-        result = allow_path((int)fd, CK_JAIL_WORK, writes_of(program));
-    if (result == 0)
-        result = CK_RAW2(landlock_restrict_self, fd, 0);
+        r = allow_path((int)fd, "/dev/shm", writes_of(program));
+    if (r == 0 && run->workspace != CK_WORKSPACE_RO)
+        r = allow_path((int)fd, CK_JAIL_WORK, writes_of(program));
+    if (r == 0)
+        r = CK_RAW2(landlock_restrict_self, fd, 0);
     ck_nolibc_close((int)fd);
-    return result;
+    return r;
 }
 
 long ck_init_drop_capabilities(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     const struct __user_cap_data_struct none[2] = {{0}, {0}};
-    long result = CK_RAW5(prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-    return result < 0 ? result : CK_RAW2(capset, &header, none);
+    long r = CK_RAW5(prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    return r < 0 ? r : CK_RAW2(capset, &header, none);
 }
 
 /*
@@ -201,11 +201,11 @@ static long drop_privileges(const struct ck_init_run *run, struct ck_direct_atte
 {
     const struct ck_native_program *program = run->jail->program;
     const void *code = (const char *)program + program->filter_at;
-    long result = restrict_files(run);
-    if (result == 0)
-        result = ck_init_drop_capabilities();
-    if (result < 0 || program->gate_port == 0)
-        return result;
+    long r = restrict_files(run);
+    if (r == 0)
+        r = ck_init_drop_capabilities();
+    if (r < 0 || program->gate_port == 0)
+        return r;
     return program->gate_reports_attempts != 0 ? ck_direct_attempts_begin(attempts, code, program->filter_count)
                                                : ck_init_restrict_calls(code, program->filter_count);
 }
@@ -227,8 +227,8 @@ void ck_init_drop_bounding_set(void)
  */
 long ck_init_cover_keys(const char *cover)
 {
-    long result = CK_RAW5(mount, cover, "/proc/keys", NULL, MS_BIND, NULL);
-    return result == -ENOENT ? 0 : result;
+    long r = CK_RAW5(mount, cover, "/proc/keys", NULL, MS_BIND, NULL);
+    return r == -ENOENT ? 0 : r;
 }
 
 /* ---- the tool ---- */
@@ -258,10 +258,10 @@ static void reap_until(const struct ck_init_run *run, struct ck_direct_attempts 
     int flags = run->jail->program->gate_reports_attempts != 0 ? WEXITED | WNOHANG : WEXITED;
     for (;;) {
         siginfo_t info = {0};
-        long result = CK_RAW5(waitid, P_ALL, 0, &info, flags, NULL);
-        if (result == -EINTR)
+        long r = CK_RAW5(waitid, P_ALL, 0, &info, flags, NULL);
+        if (r == -EINTR)
             continue;
-        if (result < 0)
+        if (r < 0)
             return;
         if (info.si_pid == 0)
             ck_direct_attempts_wait(attempts);
@@ -293,25 +293,25 @@ void ck_init_serve(struct ck_init_run *run)
     uint32_t stage = CK_STAGE_EGRESS;
     attempts =
         (struct ck_direct_attempts){.init_status = init_status, .gate_port = program->gate_port, .report_fd = -1};
-    long result = 0;
+    long r = 0;
     if (program->gate_port != 0)
-        result = ck_gate_make(program->gate_port, run->gate_fd,
-                              program->gate_reports_attempts != 0 ? &attempts.report_fd : NULL);
-    if (result == 0) {
+        r = ck_gate_make(program->gate_port, run->gate_fd,
+                         program->gate_reports_attempts != 0 ? &attempts.report_fd : NULL);
+    if (r == 0) {
         stage = CK_STAGE_STDIO;
-        result = open_stdin(run->jail, run->child);
+        r = open_stdin(run->jail, run->child);
     }
-    if (result == 0) {
+    if (r == 0) {
         stage = CK_STAGE_PRIVILEGES;
-        result = drop_privileges(run, &attempts);
+        r = drop_privileges(run, &attempts);
     }
-    if (result == 0) {
+    if (r == 0) {
         stage = CK_STAGE_EXECUTE;
-        result = find_executable(run);
+        r = find_executable(run);
     }
-    if (result < 0) {
+    if (r < 0) {
         init_status->stage = stage;
-        init_status->error = (int32_t)-result;
+        init_status->error = (int32_t)-r;
         ck_nolibc_exit(127);
     }
     long pid = create_tool(run);

@@ -52,8 +52,8 @@ static long write_to(int fd, const char *text)
     size_t length = 0;
     while (text[length] != '\0')
         length++;
-    long result = CK_RAW4(pwrite64, fd, text, length, 0);
-    return result < 0 ? result : 0;
+    long r = CK_RAW4(pwrite64, fd, text, length, 0);
+    return r < 0 ? r : 0;
 }
 
 static int open_in(int directory_fd, const char *name, int flags)
@@ -64,16 +64,16 @@ static int open_in(int directory_fd, const char *name, int flags)
 static long write_in(int directory_fd, const char *name, const char *text)
 {
     int fd = open_in(directory_fd, name, O_WRONLY);
-    long result = fd < 0 ? fd : write_to(fd, text);
+    long r = fd < 0 ? fd : write_to(fd, text);
     ck_nolibc_close(fd);
-    return result;
+    return r;
 }
 
 /* The number in the line that begins with `line`; 0 if no line does. */
 static uint64_t number_in(int fd, const char *line)
 {
     char text[1024];
-    long got = fd < 0 ? 0 : CK_RAW4(pread64, fd, text, sizeof text, 0);
+    long got = fd < 0 ? 0 : CK_RAW4(pread64, fd, text, sizeof(text), 0);
     const char *end = text + (got > 0 ? got : 0);
     for (const char *at = text; at < end;) {
         size_t same = 0;
@@ -109,9 +109,9 @@ static bool can_delegate(int directory_fd)
  * EBUSY is how cgroup v2 refuses controllers in a directory with processes. It is an answer, not a
  * shortage.
  */
-static bool transient(long result)
+static bool transient(long r)
 {
-    return result < 0 && result != -EBUSY && ck_errkind_of((int)-result) == CK_ERRKIND_TRANSIENT;
+    return r < 0 && r != -EBUSY && ck_errkind_of((int)-r) == CK_ERRKIND_TRANSIENT;
 }
 
 /* Each controller separately: one may be available without the other. */
@@ -120,13 +120,13 @@ int ck_limiter_enable(int parent_fd, int base_fd)
     static const char *const names[] = {"+memory", "+pids"};
     bool asked = can_delegate(parent_fd);
     int any = 0;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        long result = write_in(base_fd, "cgroup.subtree_control", names[i]);
-        if (result < 0 && asked && write_in(parent_fd, "cgroup.subtree_control", names[i]) == 0)
-            result = write_in(base_fd, "cgroup.subtree_control", names[i]);
-        if (transient(result))
-            return (int)result;
-        any = any || result == 0 ? 1 : 0;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        long r = write_in(base_fd, "cgroup.subtree_control", names[i]);
+        if (r < 0 && asked && write_in(parent_fd, "cgroup.subtree_control", names[i]) == 0)
+            r = write_in(base_fd, "cgroup.subtree_control", names[i]);
+        if (transient(r))
+            return (int)r;
+        any = any || r == 0 ? 1 : 0;
     }
     return any;
 }
@@ -138,7 +138,7 @@ static int is_unlimited(int directory_fd, const char *name)
     int fd = open_in(directory_fd, name, O_RDONLY);
     if (fd < 0)
         return fd == -ENOENT ? 1 : fd;
-    long got = CK_RAW4(pread64, fd, text, sizeof text, 0);
+    long got = CK_RAW4(pread64, fd, text, sizeof(text), 0);
     ck_nolibc_close(fd);
     return got >= 3 && text[0] == 'm' && text[1] == 'a' && text[2] == 'x';
 }
@@ -150,7 +150,7 @@ static int is_unlimited(int directory_fd, const char *name)
 int ck_limiter_sibling(int own_fd)
 {
     static const char *const limits[] = {"memory.max", "memory.high", "memory.swap.max", "pids.max", "cpu.max"};
-    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
         int open = is_unlimited(own_fd, limits[i]);
         if (open <= 0)
             return open < 0 ? open : -EPERM;
@@ -169,10 +169,10 @@ int ck_limiter_sibling(int own_fd)
 static void use_control(struct ck_limiter *limiter, unsigned control, int directory_fd,
                         const struct control_files *place, enum ck_held held)
 {
-    int set_fd = place->set != NULL ? open_in(directory_fd, place->set, O_WRONLY) : -1;
+    int set_fd = place->set ? open_in(directory_fd, place->set, O_WRONLY) : -1;
     int seen_fd = open_in(directory_fd, place->seen, O_RDONLY);
-    if (seen_fd < 0 || (place->set != NULL && set_fd < 0)) {
-        if (transient(seen_fd) || transient(place->set != NULL ? set_fd : 0))
+    if (seen_fd < 0 || (place->set && set_fd < 0)) {
+        if (transient(seen_fd) || transient(place->set ? set_fd : 0))
             limiter->transient = seen_fd < 0 ? seen_fd : set_fd;
         ck_nolibc_close(seen_fd);
         ck_nolibc_close(set_fd);
@@ -229,7 +229,7 @@ static void use_v2(struct ck_limiter *limiter, int leaf_fd, int cgroup_fd, bool 
 static void open_oom(struct ck_limiter *limiter)
 {
     int fd = limiter->proc_fd < 0 ? -1 : open_in(limiter->proc_fd, "self/oom_score_adj", O_RDWR);
-    if (fd >= 0 && CK_RAW4(pread64, fd, limiter->oom_text, sizeof limiter->oom_text - 1, 0) > 0)
+    if (fd >= 0 && CK_RAW4(pread64, fd, limiter->oom_text, sizeof(limiter->oom_text) - 1, 0) > 0)
         limiter->oom_fd = fd;
     else
         ck_nolibc_close(fd);
@@ -285,10 +285,10 @@ static long set_memory(const struct ck_limiter *limiter, uint64_t bytes)
     const char *none = limiter->held[CK_CONTROL_MEMORY] == CK_HELD_CGROUP1 ? "-1" : "max";
     if (limiter->swap_fd >= 0)
         (void)write_to(limiter->swap_fd, "-1");
-    long result = set_number(limiter->set_fds[CK_CONTROL_MEMORY], bytes, none);
-    if (result == 0 && limiter->swap_fd >= 0)
-        result = set_number(limiter->swap_fd, bytes, none);
-    return result;
+    long r = set_number(limiter->set_fds[CK_CONTROL_MEMORY], bytes, none);
+    if (r == 0 && limiter->swap_fd >= 0)
+        r = set_number(limiter->swap_fd, bytes, none);
+    return r;
 }
 
 /*
@@ -297,18 +297,18 @@ static long set_memory(const struct ck_limiter *limiter, uint64_t bytes)
  */
 static long set_group(struct ck_limiter *limiter, unsigned control, uint64_t limit, unsigned helpers)
 {
-    long result = 0;
+    long r = 0;
     if (control == CK_CONTROL_PIDS && limit != 0)
         limit += (limiter->held[control] == CK_HELD_CGROUP1 ? 1u + limiter->extra_in_group : 0u) + helpers;
     if (limiter->set_fds[control] < 0 || limiter->set[control] == limit)
         return 0;
     if (control == CK_CONTROL_MEMORY)
-        result = set_memory(limiter, limit);
+        r = set_memory(limiter, limit);
     else
-        result = set_number(limiter->set_fds[control], limit, "max");
+        r = set_number(limiter->set_fds[control], limit, "max");
     /* After a failed write the content is not known, so the next run writes it again. */
-    limiter->set[control] = result == 0 ? limit : UINT64_MAX;
-    return result;
+    limiter->set[control] = r == 0 ? limit : UINT64_MAX;
+    return r;
 }
 
 struct task_count {
@@ -364,10 +364,10 @@ static long add_rlimit(const struct ck_limiter *limiter, unsigned limit, uint64_
         [CK_LIMIT_MEMORY] = RLIMIT_AS,       [CK_LIMIT_PROCESSES] = RLIMIT_NPROC,   [CK_LIMIT_CPU] = RLIMIT_CPU,
         [CK_LIMIT_FILE_SIZE] = RLIMIT_FSIZE, [CK_LIMIT_OPEN_FILES] = RLIMIT_NOFILE,
     };
-    long result = limit == CK_LIMIT_PROCESSES ? process_limit(limiter, &value) : 0;
+    long r = limit == CK_LIMIT_PROCESSES ? process_limit(limiter, &value) : 0;
     /* At the soft limit of CPU time a process gets SIGXCPU, at the hard limit SIGKILL. */
     *ret = (struct ck_rlimit){.resource = resources[limit], .soft = value, .hard = value + (limit == CK_LIMIT_CPU)};
-    return result;
+    return r;
 }
 
 long ck_limiter_begin(struct ck_limiter *limiter, const uint64_t *limits, unsigned helpers,
@@ -378,9 +378,9 @@ long ck_limiter_begin(struct ck_limiter *limiter, const uint64_t *limits, unsign
         return limiter->transient;
     for (unsigned i = 0; i < CK_LIMITS; i++) {
         bool grouped = i < CK_CONTROLS && limiter->held[i] != CK_HELD_NONE;
-        long result = grouped ? set_group(limiter, i, limits[i], helpers) : 0;
-        if (result < 0)
-            return result;
+        long r = grouped ? set_group(limiter, i, limits[i], helpers) : 0;
+        if (r < 0)
+            return r;
         if (grouped)
             limiter->before[i] =
                 number_in(limiter->seen_fds[i], (limiter->held[i] == CK_HELD_CGROUP1 ? v1_files : v2_files)[i].line);
@@ -391,9 +391,9 @@ long ck_limiter_begin(struct ck_limiter *limiter, const uint64_t *limits, unsign
          * once.
          */
         if (!grouped || i == CK_LIMIT_CPU)
-            result = add_rlimit(limiter, i, limits[i], &ret_rlimits[(*ret_count)++]);
-        if (result < 0)
-            return result;
+            r = add_rlimit(limiter, i, limits[i], &ret_rlimits[(*ret_count)++]);
+        if (r < 0)
+            return r;
         ret_held[i] = grouped ? limiter->held[i] : CK_HELD_RLIMIT;
     }
     return 0;

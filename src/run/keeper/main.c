@@ -68,9 +68,9 @@ static void reset_signals(void)
 {
     static const struct disposition standard;
     for (int sig = 1; sig <= 64; sig++)
-        (void)CK_RAW4(rt_sigaction, sig, &standard, NULL, sizeof standard.mask);
+        (void)CK_RAW4(rt_sigaction, sig, &standard, NULL, sizeof(standard.mask));
     static const uint64_t all = ~UINT64_C(0);
-    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof all);
+    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof(all));
 }
 
 /*
@@ -96,7 +96,7 @@ static void detach(void)
 static int open_proc(void)
 {
     char self[32];
-    long length = CK_RAW4(readlinkat, AT_FDCWD, "/proc/self", self, sizeof self);
+    long length = CK_RAW4(readlinkat, AT_FDCWD, "/proc/self", self, sizeof(self));
     const char *at = self;
     if (length <= 0 || ck_nolibc_parse_number(&at, self + length) != CK_RAW0(getpid))
         return -1;
@@ -115,9 +115,9 @@ static int open_proc(void)
  * Whether result is a lack of resources, which must not decide anything permanently. EEXIST is not
  * one: a dead keeper with our pid left its directory.
  */
-static bool transient(long result)
+static bool transient(long r)
 {
-    return result < 0 && result != -EEXIST && ck_errkind_of((int)-result) == CK_ERRKIND_TRANSIENT;
+    return r < 0 && r != -EEXIST && ck_errkind_of((int)-r) == CK_ERRKIND_TRANSIENT;
 }
 
 /* 0, or a negative errno if it is not known yet whether we may have a directory of cgroup v2. */
@@ -136,14 +136,14 @@ static bool set_up(void)
     struct ck_wire_setup setup;
     int fds[2] = {-1, -1};
     unsigned count;
-    long got = ck_nolibc_receive(CK_KEEPER_SOCKET_FD, &setup, sizeof setup, fds, 2, &count);
-    if (got != (long)sizeof setup || setup.kind != CK_WIRE_SETUP || count != (setup.has_cgroup ? 2u : 1u))
+    long got = ck_nolibc_receive(CK_KEEPER_SOCKET_FD, &setup, sizeof(setup), fds, 2, &count);
+    if (got != (long)sizeof(setup) || setup.kind != CK_WIRE_SETUP || count != (setup.has_cgroup ? 2u : 1u))
         return false;
     static const uint64_t sigchld = UINT64_C(1) << (SIGCHLD - 1);
     keeper.env.caller_fd = fds[0];
-    keeper.env.sigchld_fd = (int)CK_RAW4(signalfd4, -1, &sigchld, sizeof sigchld, SFD_CLOEXEC | SFD_NONBLOCK);
+    keeper.env.sigchld_fd = (int)CK_RAW4(signalfd4, -1, &sigchld, sizeof(sigchld), SFD_CLOEXEC | SFD_NONBLOCK);
     keeper.env.proc_fd = open_proc();
-    memcpy(keeper.cgroup_prefix, setup.cgroup_prefix, sizeof keeper.cgroup_prefix);
+    memcpy(keeper.cgroup_prefix, setup.cgroup_prefix, sizeof(keeper.cgroup_prefix));
     keeper.base_known = !setup.has_cgroup;
     if (setup.has_cgroup) {
         keeper.cgroup_parent_fd = fds[1];
@@ -216,11 +216,11 @@ static long find_leaves(void)
     if (keeper.leaves_known)
         return 0;
     keeper.leaf_base_fd = keeper.env.cgroup_fd;
-    long result = ck_limiter_enable(keeper.cgroup_parent_fd, keeper.env.cgroup_fd);
-    if (result == 0)
-        result = find_sibling();
-    keeper.leaves_known = result >= 0;
-    return result < 0 ? result : 0;
+    long r = ck_limiter_enable(keeper.cgroup_parent_fd, keeper.env.cgroup_fd);
+    if (r == 0)
+        r = find_sibling();
+    keeper.leaves_known = r >= 0;
+    return r < 0 ? r : 0;
 }
 
 /*
@@ -241,19 +241,19 @@ static int make_group(int base_fd, enum ck_cgroup_kind kind, long number, long *
  */
 static long make_groups(struct ck_warden_start *start, long number, bool limited)
 {
-    long result = find_base();
-    start->cgroup_fd = make_group(keeper.env.cgroup_fd, CK_CGROUP_WARDEN, number, &result);
-    if (!limited || result < 0)
-        return result;
+    long r = find_base();
+    start->cgroup_fd = make_group(keeper.env.cgroup_fd, CK_CGROUP_WARDEN, number, &r);
+    if (!limited || r < 0)
+        return r;
     start->groups = (struct ck_warden_cgroups){.limited = true, .leaf_fd = -1};
-    result = find_groups();
-    if (result == 0 && start->cgroup_fd >= 0)
-        result = find_leaves();
+    r = find_groups();
+    if (r == 0 && start->cgroup_fd >= 0)
+        r = find_leaves();
     if (start->cgroup_fd >= 0)
-        start->groups.leaf_fd = make_group(keeper.leaf_base_fd, CK_CGROUP_LEAF, number, &result);
+        start->groups.leaf_fd = make_group(keeper.leaf_base_fd, CK_CGROUP_LEAF, number, &r);
     for (unsigned i = 0; i < CK_CONTROLS; i++)
-        start->groups.fds[i] = make_group(keeper.env.group_fds[i], CK_CGROUP_WARDEN, number, &result);
-    return result;
+        start->groups.fds[i] = make_group(keeper.env.group_fds[i], CK_CGROUP_WARDEN, number, &r);
+    return r;
 }
 
 static void close_groups(const struct ck_warden_cgroups *groups)
@@ -321,7 +321,7 @@ static void refuse_warden(int socket_fd, long error)
                                           .error = (int32_t)-error,
                                           .ending = CK_ENDING_LAST,
                                           .ended_ns = ck_nolibc_now_ns()};
-    (void)ck_nolibc_send(socket_fd, &report, sizeof report, -1);
+    (void)ck_nolibc_send(socket_fd, &report, sizeof(report), -1);
 }
 
 static void make_warden(int socket_fd, int jail_fd, bool limited)
@@ -350,7 +350,7 @@ static void make_trial(int socket_fd, uint32_t trial)
     long pid = keeper.warden_count < CK_WARDENS_MAX ? ck_create_copied(ck_trial_main, &start, -1) : -EAGAIN;
     if (add_child(pid, start.number) < 0) {
         const struct ck_wire_tried tried = {.kind = CK_WIRE_TRIED, .trial = trial, .error = (int32_t)-pid};
-        (void)ck_nolibc_send(socket_fd, &tried, sizeof tried, -1);
+        (void)ck_nolibc_send(socket_fd, &tried, sizeof(tried), -1);
     }
     ck_nolibc_close(socket_fd);
 }
@@ -361,7 +361,7 @@ static void make_prover(ck_create_child child, void *start, const int *fds, unsi
     long pid = keeper.warden_count < CK_WARDENS_MAX ? ck_create_copied(child, start, -1) : -EAGAIN;
     if (add_child(pid, ++keeper.last_number) < 0) {
         const struct ck_wire_proved proved = {.kind = CK_WIRE_PROVED, .error = (int32_t)-pid};
-        (void)ck_nolibc_send(fds[0], &proved, sizeof proved, -1);
+        (void)ck_nolibc_send(fds[0], &proved, sizeof(proved), -1);
     }
     for (unsigned i = 0; i < count; i++)
         ck_nolibc_close(fds[i]);
@@ -377,7 +377,7 @@ static void prove_jail(const int *fds)
 static void prove_no_userns(const int *fds)
 {
     struct ck_prove_no_userns_start start = {.socket_fd = fds[0]};
-    memcpy(start.fds, fds + 1, sizeof start.fds);
+    memcpy(start.fds, fds + 1, sizeof(start.fds));
     make_prover(ck_prove_no_userns_main, &start, fds, 1 + CK_WIRE_PROOF_FDS);
 }
 
@@ -398,10 +398,10 @@ static bool reap_and_kill(void)
 {
     for (;;) {
         siginfo_t info = {0};
-        long result = CK_RAW5(waitid, P_ALL, 0, &info, WEXITED | WNOHANG, NULL);
-        if (result == -ECHILD)
+        long r = CK_RAW5(waitid, P_ALL, 0, &info, WEXITED | WNOHANG, NULL);
+        if (r == -ECHILD)
             return true;
-        if (result < 0 || info.si_pid == 0)
+        if (r < 0 || info.si_pid == 0)
             break;
         forget_warden((int32_t)info.si_pid);
     }
@@ -426,7 +426,7 @@ static bool receive_request(void)
     struct ck_wire_try message = {0}; /* the longest request; the others begin with the same fields */
     int fds[1 + CK_WIRE_PROOF_FDS];
     unsigned count;
-    long got = ck_nolibc_receive(CK_KEEPER_SOCKET_FD, &message, sizeof message, fds, 1 + CK_WIRE_PROOF_FDS, &count);
+    long got = ck_nolibc_receive(CK_KEEPER_SOCKET_FD, &message, sizeof(message), fds, 1 + CK_WIRE_PROOF_FDS, &count);
     if (got <= 0)
         return false;
     bool warden = message.kind == CK_WIRE_WARDEN || message.kind == CK_WIRE_LIMITED;

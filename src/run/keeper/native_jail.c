@@ -83,16 +83,16 @@ long ck_native_jail_enter_userns(uint32_t uid, uint32_t gid)
 {
     static const char deny[] = "deny";
     (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 1, 0, 0, 0);
-    long result = CK_RAW1(unshare, CLONE_NEWUSER);
-    if (result == 0) {
+    long r = CK_RAW1(unshare, CLONE_NEWUSER);
+    if (r == 0) {
         /* The kernel requires "deny" before an unprivileged process may write its gid_map. */
-        (void)ck_nolibc_write_file("/proc/self/setgroups", deny, deny + sizeof deny - 1);
-        result = map_id("/proc/self/uid_map", uid);
+        (void)ck_nolibc_write_file("/proc/self/setgroups", deny, deny + sizeof(deny) - 1);
+        r = map_id("/proc/self/uid_map", uid);
     }
-    if (result == 0)
-        result = map_id("/proc/self/gid_map", gid);
+    if (r == 0)
+        r = map_id("/proc/self/gid_map", gid);
     (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
-    return result;
+    return r;
 }
 
 /*
@@ -102,18 +102,18 @@ long ck_native_jail_enter_userns(uint32_t uid, uint32_t gid)
  */
 static long enter_namespaces(struct ck_native_jail *jail)
 {
-    long result = ck_native_jail_enter_userns(jail->program->uid, jail->program->gid);
-    if (result == 0)
-        result = CK_RAW1(unshare, NAMESPACES);
-    if (result == 0)
-        result = CK_RAW2(sethostname, "jail", 4);
-    if (result == 0)
-        result = CK_RAW5(mount, NULL, "/", NULL, MS_REC | MS_SLAVE, NULL);
-    if (result == 0)
-        result = ck_nolibc_open("/proc/self/ns/mnt", O_RDONLY);
-    if (result < 0)
-        return result;
-    jail->host_ns_fd = (int)result;
+    long r = ck_native_jail_enter_userns(jail->program->uid, jail->program->gid);
+    if (r == 0)
+        r = CK_RAW1(unshare, NAMESPACES);
+    if (r == 0)
+        r = CK_RAW2(sethostname, "jail", 4);
+    if (r == 0)
+        r = CK_RAW5(mount, NULL, "/", NULL, MS_REC | MS_SLAVE, NULL);
+    if (r == 0)
+        r = ck_nolibc_open("/proc/self/ns/mnt", O_RDONLY);
+    if (r < 0)
+        return r;
+    jail->host_ns_fd = (int)r;
     return CK_RAW1(unshare, CLONE_NEWNS);
 }
 
@@ -122,7 +122,7 @@ static long enter_namespaces(struct ck_native_jail *jail)
 static long set_attributes(int tree_fd, uint64_t attributes)
 {
     const struct mount_attr attr = {.attr_set = attributes};
-    return CK_RAW5(mount_setattr, tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof attr);
+    return CK_RAW5(mount_setattr, tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof(attr));
 }
 
 /* Copies a tree of the host, sets attributes, and mounts it at a path that exists beneath to_fd. */
@@ -131,11 +131,11 @@ static long bind_tree(int from_fd, const char *from, unsigned flags, uint64_t at
     long tree = CK_RAW3(open_tree, from_fd, from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | flags);
     if (tree < 0)
         return tree;
-    long result = set_attributes((int)tree, attributes);
-    if (result == 0)
-        result = CK_RAW5(move_mount, tree, "", to_fd, to, MOVE_MOUNT_F_EMPTY_PATH);
+    long r = set_attributes((int)tree, attributes);
+    if (r == 0)
+        r = CK_RAW5(move_mount, tree, "", to_fd, to, MOVE_MOUNT_F_EMPTY_PATH);
     ck_nolibc_close((int)tree);
-    return result;
+    return r;
 }
 
 /* EEXIST is fine: the place is there, which is all that a mount needs. */
@@ -145,17 +145,17 @@ static long make_file(int root_fd, const char *path, const char *text)
     if (fd < 0)
         return fd == -EEXIST ? 0 : fd;
     size_t length = 0;
-    while (text != NULL && text[length] != '\0')
+    while (text && text[length] != '\0')
         length++;
-    long result = length > 0 ? CK_RAW3(write, fd, text, length) : 0;
+    long r = length > 0 ? CK_RAW3(write, fd, text, length) : 0;
     ck_nolibc_close((int)fd);
-    return result < 0 ? result : 0;
+    return r < 0 ? r : 0;
 }
 
 static long make_directory(int root_fd, const char *path)
 {
-    long result = CK_RAW3(mkdirat, root_fd, path, 0755);
-    return result == -EEXIST ? 0 : result;
+    long r = CK_RAW3(mkdirat, root_fd, path, 0755);
+    return r == -EEXIST ? 0 : r;
 }
 
 static long run_operation(const struct ck_native_program *program, const struct ck_native_op *operation, int root_fd)
@@ -191,15 +191,15 @@ static long make_tmpfs(void)
     long fs = CK_RAW2(fsopen, "tmpfs", FSOPEN_CLOEXEC);
     if (fs < 0)
         return fs;
-    long result = CK_RAW5(fsconfig, fs, FSCONFIG_SET_STRING, "mode", "0755", 0);
-    if (result == 0)
-        result = CK_RAW5(fsconfig, fs, FSCONFIG_SET_STRING, "size", "1m", 0);
-    if (result == 0)
-        result = CK_RAW5(fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
-    if (result == 0)
-        result = CK_RAW3(fsmount, fs, FSMOUNT_CLOEXEC, ATTR_PLAIN);
+    long r = CK_RAW5(fsconfig, fs, FSCONFIG_SET_STRING, "mode", "0755", 0);
+    if (r == 0)
+        r = CK_RAW5(fsconfig, fs, FSCONFIG_SET_STRING, "size", "1m", 0);
+    if (r == 0)
+        r = CK_RAW5(fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
+    if (r == 0)
+        r = CK_RAW3(fsmount, fs, FSMOUNT_CLOEXEC, ATTR_PLAIN);
     ck_nolibc_close((int)fs);
-    return result;
+    return r;
 }
 
 /* A file with mode 0: nobody can open it, because even root has no capability inside. */
@@ -222,67 +222,67 @@ static long build_root(struct ck_native_jail *jail)
     long root = make_tmpfs();
     if (root < 0)
         return root;
-    long result = CK_RAW5(move_mount, root, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH);
-    if (result == 0)
-        result = make_directory((int)root, CK_JAIL_OLD_ROOT);
-    for (uint32_t i = 0; i < program->ops_count && result == 0; i++) {
+    long r = CK_RAW5(move_mount, root, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH);
+    if (r == 0)
+        r = make_directory((int)root, CK_JAIL_OLD_ROOT);
+    for (uint32_t i = 0; i < program->ops_count && r == 0; i++) {
         jail->failed_op = i + 1;
-        result = run_operation(program, &ops[i], (int)root);
+        r = run_operation(program, &ops[i], (int)root);
     }
-    if (result == 0) {
+    if (r == 0) {
         jail->failed_op = 0;
-        result = make_directory((int)root, "." STALE_PATH);
+        r = make_directory((int)root, "." STALE_PATH);
     }
-    if (result == 0)
-        result = make_cover((int)root);
-    if (result == 0)
-        result = CK_RAW1(fchdir, root);
-    if (result == 0)
-        result = CK_RAW2(pivot_root, ".", CK_JAIL_OLD_ROOT);
-    if (result == 0)
-        result = CK_RAW1(chdir, "/");
-    if (result == 0)
-        result = CK_RAW2(umount2, "/" CK_JAIL_OLD_ROOT, MNT_DETACH);
-    if (result == 0) {
+    if (r == 0)
+        r = make_cover((int)root);
+    if (r == 0)
+        r = CK_RAW1(fchdir, root);
+    if (r == 0)
+        r = CK_RAW2(pivot_root, ".", CK_JAIL_OLD_ROOT);
+    if (r == 0)
+        r = CK_RAW1(chdir, "/");
+    if (r == 0)
+        r = CK_RAW2(umount2, "/" CK_JAIL_OLD_ROOT, MNT_DETACH);
+    if (r == 0) {
         const struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
-        result = CK_RAW5(mount_setattr, root, "", AT_EMPTY_PATH, &attr, sizeof attr);
+        r = CK_RAW5(mount_setattr, root, "", AT_EMPTY_PATH, &attr, sizeof(attr));
     }
     ck_nolibc_close((int)root);
-    return result;
+    return r;
 }
 
 long ck_native_jail_enter(struct ck_native_jail *jail, int program_fd)
 {
     struct stat status = {0};
-    long result = CK_RAW2(fstat, program_fd, &status);
-    if (result < 0)
-        return result;
+    long r = CK_RAW2(fstat, program_fd, &status);
+    if (r < 0)
+        return r;
     long memory = CK_RAW6(mmap, NULL, status.st_size, PROT_READ, MAP_PRIVATE, program_fd, 0);
     if (memory < 0 && memory > -4096)
         return memory;
     jail->program = (const void *)memory;
     long shared =
-        CK_RAW6(mmap, NULL, sizeof *jail->init_status, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        CK_RAW6(mmap, NULL, sizeof(*jail->init_status), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared < 0 && shared > -4096)
         return shared;
     jail->init_status = (void *)shared;
-    result = enter_namespaces(jail);
-    if (result == 0)
-        result = build_root(jail);
-    if (result == 0)
-        result = ck_nolibc_open("/proc/self/ns/mnt", O_RDONLY);
-    if (result < 0)
-        return result;
-    jail->root_ns_fd = (int)result;
-    result = ck_nolibc_open(CK_JAIL_TMP, O_PATH | O_DIRECTORY);
-    if (result < 0)
-        return result;
-    jail->below_tmp_fd = (int)result;
+    r = enter_namespaces(jail);
+    if (r == 0)
+        r = build_root(jail);
+    if (r == 0)
+        r = ck_nolibc_open("/proc/self/ns/mnt", O_RDONLY);
+    if (r < 0)
+        return r;
+    jail->root_ns_fd = (int)r;
+    r = ck_nolibc_open(CK_JAIL_TMP, O_PATH | O_DIRECTORY);
+    if (r < 0)
+        return r;
+    jail->below_tmp_fd = (int)r;
     ck_init_drop_bounding_set();
-    result = ck_init_open_execs(jail);
-    if (result == 0)
-        result = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    return result < 0 ? result : ck_init_restrict_program(jail->program);
+    r = ck_init_open_execs(jail);
+    if (r == 0)
+        r = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    return r < 0 ? r : ck_init_restrict_program(jail->program);
 }
 
 /* ---- the repository ---- */
@@ -297,13 +297,13 @@ static long copy_tree(const struct ck_init_run *run, const struct stat *held)
     long fd = ck_nolibc_open(run->root_path, O_PATH | O_DIRECTORY);
     if (fd < 0)
         return fd;
-    long result = CK_RAW2(fstat, fd, &found);
-    if (result == 0 && (held->st_dev != found.st_dev || held->st_ino != found.st_ino))
-        result = -ESTALE;
-    if (result == 0)
-        result = CK_RAW3(open_tree, fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
+    long r = CK_RAW2(fstat, fd, &found);
+    if (r == 0 && (held->st_dev != found.st_dev || held->st_ino != found.st_ino))
+        r = -ESTALE;
+    if (r == 0)
+        r = CK_RAW3(open_tree, fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
     ck_nolibc_close((int)fd);
-    return result;
+    return r;
 }
 
 /*
@@ -314,31 +314,31 @@ static long mount_work(const struct ck_init_run *run)
 {
     struct ck_native_jail *jail = run->jail;
     struct stat held = {0};
-    long result = CK_RAW2(fstat, run->root_fd, &held);
-    if (result < 0)
-        return result;
+    long r = CK_RAW2(fstat, run->root_fd, &held);
+    if (r < 0)
+        return r;
     if (jail->work_mounted && jail->work_device == held.st_dev && jail->work_inode == held.st_ino &&
         jail->work_mode == run->workspace)
         return 0;
     if (jail->work_mounted)
         (void)CK_RAW2(umount2, CK_JAIL_WORK, MNT_DETACH);
     jail->work_mounted = false;
-    result = CK_RAW2(setns, jail->host_ns_fd, CLONE_NEWNS);
-    if (result < 0)
-        return result;
+    r = CK_RAW2(setns, jail->host_ns_fd, CLONE_NEWNS);
+    if (r < 0)
+        return r;
     long tree = copy_tree(run, &held);
-    result = CK_RAW2(setns, jail->root_ns_fd, CLONE_NEWNS);
-    if (result < 0 || tree < 0)
-        return result < 0 ? result : tree;
-    result = set_attributes((int)tree, ATTR_PLAIN | (run->workspace != CK_WORKSPACE_RW ? MOUNT_ATTR_RDONLY : 0));
-    if (result == 0)
-        result = CK_RAW5(move_mount, tree, "", AT_FDCWD, CK_JAIL_WORK, MOVE_MOUNT_F_EMPTY_PATH);
+    r = CK_RAW2(setns, jail->root_ns_fd, CLONE_NEWNS);
+    if (r < 0 || tree < 0)
+        return r < 0 ? r : tree;
+    r = set_attributes((int)tree, ATTR_PLAIN | (run->workspace != CK_WORKSPACE_RW ? MOUNT_ATTR_RDONLY : 0));
+    if (r == 0)
+        r = CK_RAW5(move_mount, tree, "", AT_FDCWD, CK_JAIL_WORK, MOVE_MOUNT_F_EMPTY_PATH);
     ck_nolibc_close((int)tree);
-    jail->work_mounted = result == 0;
+    jail->work_mounted = r == 0;
     jail->work_device = held.st_dev;
     jail->work_inode = held.st_ino;
     jail->work_mode = run->workspace;
-    return result;
+    return r;
 }
 
 /* ---- the overlay over the repository ---- */
@@ -350,16 +350,16 @@ static long mount_work(const struct ck_init_run *run)
 static long fill_overlay(struct ck_init_run *run)
 {
     struct stat held = {0};
-    long result = CK_RAW2(fstat, run->root_fd, &held);
-    if (result == 0)
-        result = CK_RAW3(mkdirat, AT_FDCWD, OVERLAY_UPPER, 0700);
-    if (result == 0)
-        result = CK_RAW3(mkdirat, AT_FDCWD, OVERLAY_WORK, 0700);
-    if (result == 0)
-        result = ck_nolibc_open(OVERLAY_UPPER, O_RDONLY | O_DIRECTORY);
-    if (result < 0)
-        return result;
-    run->overlay_fd = (int)result;
+    long r = CK_RAW2(fstat, run->root_fd, &held);
+    if (r == 0)
+        r = CK_RAW3(mkdirat, AT_FDCWD, OVERLAY_UPPER, 0700);
+    if (r == 0)
+        r = CK_RAW3(mkdirat, AT_FDCWD, OVERLAY_WORK, 0700);
+    if (r == 0)
+        r = ck_nolibc_open(OVERLAY_UPPER, O_RDONLY | O_DIRECTORY);
+    if (r < 0)
+        return r;
+    run->overlay_fd = (int)r;
     return CK_RAW2(fchmod, run->overlay_fd, held.st_mode & 0777);
 }
 
@@ -370,13 +370,13 @@ static long fill_overlay(struct ck_init_run *run)
 static long mount_overlay(struct ck_native_jail *jail)
 {
     struct statfs found = {0};
-    long result = CK_RAW5(mount, "work", CK_JAIL_WORK, "overlay", PLAIN,
-                          "lowerdir=" CK_JAIL_WORK ",upperdir=" OVERLAY_UPPER ",workdir=" OVERLAY_WORK ",userxattr");
-    if (result < 0)
-        return result;
+    long r = CK_RAW5(mount, "work", CK_JAIL_WORK, "overlay", PLAIN,
+                     "lowerdir=" CK_JAIL_WORK ",upperdir=" OVERLAY_UPPER ",workdir=" OVERLAY_WORK ",userxattr");
+    if (r < 0)
+        return r;
     jail->overlay_mounted = true;
-    result = CK_RAW2(statfs, CK_JAIL_WORK, &found);
-    return result == 0 && found.f_type != OVERLAYFS_SUPER_MAGIC ? -EPROTO : result;
+    r = CK_RAW2(statfs, CK_JAIL_WORK, &found);
+    return r == 0 && found.f_type != OVERLAYFS_SUPER_MAGIC ? -EPROTO : r;
 }
 
 /*
@@ -385,14 +385,14 @@ static long mount_overlay(struct ck_native_jail *jail)
  */
 static long make_overlay(struct ck_init_run *run)
 {
-    long result = CK_RAW5(mount, "overlay", OVERLAY_DIR, "tmpfs", PLAIN, OVERLAY_OPTIONS);
-    if (result < 0)
-        return result;
-    result = fill_overlay(run);
-    if (result == 0)
-        result = mount_overlay(run->jail);
+    long r = CK_RAW5(mount, "overlay", OVERLAY_DIR, "tmpfs", PLAIN, OVERLAY_OPTIONS);
+    if (r < 0)
+        return r;
+    r = fill_overlay(run);
+    if (r == 0)
+        r = mount_overlay(run->jail);
     long unmounted = CK_RAW2(umount2, OVERLAY_DIR, MNT_DETACH);
-    return result < 0 ? result : unmounted;
+    return r < 0 ? r : unmounted;
 }
 
 /* ---- what each run gets new ---- */
@@ -402,20 +402,20 @@ static long mount_tmp(struct ck_native_jail *jail)
     const struct ck_native_program *program = jail->program;
     if (jail->tmp_mounted)
         return 0;
-    long result = CK_RAW5(mount, "tmp", CK_JAIL_TMP, "tmpfs", PLAIN, ck_native_text(program, program->tmp_options_at));
-    if (result < 0)
-        return result;
+    long r = CK_RAW5(mount, "tmp", CK_JAIL_TMP, "tmpfs", PLAIN, ck_native_text(program, program->tmp_options_at));
+    if (r < 0)
+        return r;
     jail->tmp_mounted = true;
-    result = CK_RAW3(mkdirat, AT_FDCWD, CK_JAIL_SCRATCH, 0700);
-    return result < 0 ? result : CK_RAW3(mkdirat, AT_FDCWD, CK_JAIL_SHM, 0700);
+    r = CK_RAW3(mkdirat, AT_FDCWD, CK_JAIL_SCRATCH, 0700);
+    return r < 0 ? r : CK_RAW3(mkdirat, AT_FDCWD, CK_JAIL_SHM, 0700);
 }
 
 /* Called by the init: a new /proc shows the pid namespace of the process that mounts it. */
 static long mount_proc(struct ck_init_status *init_status)
 {
-    long result = CK_RAW5(mount, "proc", "/proc", "proc", PLAIN | MS_RDONLY, NULL);
-    init_status->proc_mounted = result == 0;
-    return result < 0 ? result : ck_init_cover_keys("/" COVER);
+    long r = CK_RAW5(mount, "proc", "/proc", "proc", PLAIN | MS_RDONLY, NULL);
+    init_status->proc_mounted = r == 0;
+    return r < 0 ? r : ck_init_cover_keys("/" COVER);
 }
 
 /*
@@ -452,9 +452,9 @@ static void close_once(bool *placed, int fd)
 
 static long unmount(const char *place, bool *placed)
 {
-    long result = *placed ? CK_RAW2(umount2, place, MNT_DETACH) : 0;
-    *placed = *placed && result < 0;
-    return result;
+    long r = *placed ? CK_RAW2(umount2, place, MNT_DETACH) : 0;
+    *placed = *placed && r < 0;
+    return r;
 }
 
 static long move(const char *from, const char *to)
@@ -468,14 +468,14 @@ static long move(const char *from, const char *to)
  */
 static long put_aside(struct ck_native_jail *jail)
 {
-    long result = move(CK_JAIL_TMP, PROC_FS);
-    if (result < 0)
-        return result;
+    long r = move(CK_JAIL_TMP, PROC_FS);
+    if (r < 0)
+        return r;
     jail->tmp_mounted = false;
-    result = move("/proc", STALE_PATH);
-    jail->init_status->proc_mounted = result < 0;
-    jail->stale_mounted = result == 0;
-    return result;
+    r = move("/proc", STALE_PATH);
+    jail->init_status->proc_mounted = r < 0;
+    jail->stale_mounted = r == 0;
+    return r;
 }
 
 long ck_native_jail_unmount_stale(struct ck_native_jail *jail)
@@ -485,25 +485,25 @@ long ck_native_jail_unmount_stale(struct ck_native_jail *jail)
     /*
      * The path is below the new /tmp by now, so it is reached by the descriptor of the directory.
      */
-    long result = CK_RAW1(fchdir, jail->below_tmp_fd);
-    if (result == 0)
-        result = unmount(STALE, &jail->stale_mounted);
-    return result < 0 ? result : CK_RAW1(chdir, "/");
+    long r = CK_RAW1(fchdir, jail->below_tmp_fd);
+    if (r == 0)
+        r = unmount(STALE, &jail->stale_mounted);
+    return r < 0 ? r : CK_RAW1(chdir, "/");
 }
 
 long ck_native_jail_reset(struct ck_native_jail *jail)
 {
-    long result = ck_native_jail_unmount_stale(jail);
-    if (result == 0)
-        result = unmount(CK_JAIL_WORK, &jail->overlay_mounted);
-    if (result == 0)
-        result = jail->init_status->proc_mounted != 0 ? put_aside(jail) : unmount(CK_JAIL_TMP, &jail->tmp_mounted);
-    if (result < 0)
-        return result;
-    result = mount_tmp(jail);
-    if (result == 0)
-        result = open_null(jail);
-    return result < 0 ? result : make_rules(jail);
+    long r = ck_native_jail_unmount_stale(jail);
+    if (r == 0)
+        r = unmount(CK_JAIL_WORK, &jail->overlay_mounted);
+    if (r == 0)
+        r = jail->init_status->proc_mounted != 0 ? put_aside(jail) : unmount(CK_JAIL_TMP, &jail->tmp_mounted);
+    if (r < 0)
+        return r;
+    r = mount_tmp(jail);
+    if (r == 0)
+        r = open_null(jail);
+    return r < 0 ? r : make_rules(jail);
 }
 
 /* ---- a run: the init ---- */
@@ -519,10 +519,10 @@ static __attribute__((noreturn)) void init_main(void *argument)
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-init", 0, 0, 0);
     ck_nolibc_close(run->overlay_fd);
     uint32_t stage = CK_STAGE_LIMITS;
-    long result = run->enter_fd < 0 ? 0 : CK_RAW3(write, run->enter_fd, "0", 1);
-    if (result >= 0) {
+    long r = run->enter_fd < 0 ? 0 : CK_RAW3(write, run->enter_fd, "0", 1);
+    if (r >= 0) {
         stage = CK_STAGE_JAIL;
-        result = mount_proc(run->jail->init_status);
+        r = mount_proc(run->jail->init_status);
     }
     /*
      * Copies of descriptors of the warden. The init does not need them, and the tool must never
@@ -531,10 +531,10 @@ static __attribute__((noreturn)) void init_main(void *argument)
     ck_nolibc_close(run->jail->host_ns_fd);
     ck_nolibc_close(run->jail->root_ns_fd);
     ck_nolibc_close(run->jail->below_tmp_fd);
-    if (result == 0)
+    if (r == 0)
         ck_init_serve(run);
     run->jail->init_status->stage = stage;
-    run->jail->init_status->error = (int32_t)-result;
+    run->jail->init_status->error = (int32_t)-r;
     ck_nolibc_exit(127);
 }
 
@@ -543,16 +543,16 @@ long ck_native_jail_create(struct ck_init_run *run)
     *run->jail->init_status = (struct ck_init_status){0};
     run->overlay_fd = -1;
     run->failed_stage = CK_STAGE_JAIL;
-    long result = mount_work(run);
-    if (result == 0)
-        result = mount_tmp(run->jail);
-    if (result == 0 && run->workspace == CK_WORKSPACE_OVERLAY) {
+    long r = mount_work(run);
+    if (r == 0)
+        r = mount_tmp(run->jail);
+    if (r == 0 && run->workspace == CK_WORKSPACE_OVERLAY) {
         run->failed_stage = CK_STAGE_WORKSPACE;
-        result = make_overlay(run);
+        r = make_overlay(run);
     }
-    if (result == 0)
-        result = ck_create_in_namespaces(init_main, run, run->jail->program->gate_port != 0);
+    if (r == 0)
+        r = ck_create_in_namespaces(init_main, run, run->jail->program->gate_port != 0);
     close_once(&run->jail->rules_ready, run->jail->rules_fd);
     close_once(&run->jail->null_ready, run->jail->null_fd);
-    return result;
+    return r;
 }

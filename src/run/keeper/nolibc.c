@@ -108,7 +108,7 @@ void ck_nolibc_drain_signals(int signal_fd)
 {
     /* sizeof(struct signalfd_siginfo) is 128. One record is enough: waitid reports all children. */
     unsigned char info[128];
-    (void)CK_RAW3(read, signal_fd, info, sizeof info);
+    (void)CK_RAW3(read, signal_fd, info, sizeof(info));
 }
 
 /* The record of getdents64, struct linux_dirent64 of the kernel, which no header exports. */
@@ -123,7 +123,7 @@ struct kernel_dirent {
 void ck_nolibc_each_entry(int directory_fd, void (*visit)(void *data, const char *name), void *data)
 {
     _Alignas(struct kernel_dirent) char listing[2048];
-    for (long got; (got = CK_RAW3(getdents64, directory_fd, listing, sizeof listing)) > 0;) {
+    for (long got; (got = CK_RAW3(getdents64, directory_fd, listing, sizeof(listing))) > 0;) {
         for (long at = 0; at < got;) {
             const struct kernel_dirent *entry = (const void *)(listing + at);
             visit(data, entry->name);
@@ -144,7 +144,7 @@ long ck_nolibc_receive(int socket_fd, void *buffer, size_t size, int *ret_fds, u
     } control;
     struct iovec data = {.iov_base = buffer, .iov_len = size};
     struct msghdr message = {
-        .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+        .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
     *ret_fd_count = 0;
     /* Close-on-exec from the start, so that no tool inherits a received descriptor. */
     long got = CK_RAW3(recvmsg, socket_fd, &message, MSG_CMSG_CLOEXEC);
@@ -153,7 +153,7 @@ long ck_nolibc_receive(int socket_fd, void *buffer, size_t size, int *ret_fds, u
     unsigned count = (unsigned)((control.header.cmsg_len - CMSG_LEN(0)) / sizeof(int));
     for (unsigned i = 0; i < count; i++) {
         int fd;
-        memcpy(&fd, CMSG_DATA(&control.header) + i * sizeof fd, sizeof fd);
+        memcpy(&fd, CMSG_DATA(&control.header) + i * sizeof(fd), sizeof(fd));
         if (i < max_fds)
             ret_fds[(*ret_fd_count)++] = fd;
         else
@@ -167,13 +167,13 @@ long ck_nolibc_send(int socket_fd, const void *buffer, size_t size, int fd)
     union {
         struct cmsghdr header;
         char space[CMSG_SPACE(sizeof(int))];
-    } control = {.header = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof fd)}};
+    } control = {.header = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(fd))}};
     struct iovec data = {.iov_base = (void *)(uintptr_t)buffer, .iov_len = size};
     struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
     if (fd >= 0) {
-        memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+        memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
         message.msg_control = &control;
-        message.msg_controllen = sizeof control;
+        message.msg_controllen = sizeof(control);
     }
     /* A closed socket must give EPIPE, not a signal. */
     return CK_RAW3(sendmsg, socket_fd, &message, MSG_NOSIGNAL);
@@ -209,9 +209,9 @@ long ck_nolibc_write_file(const char *path, const char *text, const char *end)
     long fd = ck_nolibc_open(path, O_WRONLY);
     if (fd < 0)
         return fd;
-    long result = CK_RAW3(write, fd, text, end - text);
+    long r = CK_RAW3(write, fd, text, end - text);
     ck_nolibc_close((int)fd);
-    return result < 0 ? result : 0;
+    return r < 0 ? r : 0;
 }
 
 /*
@@ -228,9 +228,9 @@ long ck_nolibc_enter_trial(int *fds, unsigned count)
     for (unsigned i = 0; i < count; i++) {
         if (fds[i] < 0)
             continue;
-        long result = CK_RAW3(dup3, moved[i], place, O_CLOEXEC);
-        if (result < 0)
-            return result;
+        long r = CK_RAW3(dup3, moved[i], place, O_CLOEXEC);
+        if (r < 0)
+            return r;
         fds[i] = place++;
     }
     /*
@@ -239,6 +239,6 @@ long ck_nolibc_enter_trial(int *fds, unsigned count)
      */
     (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     (void)CK_RAW3(setitimer, ITIMER_REAL, &time, NULL);
-    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof(none));
     return CK_RAW3(close_range, place, ~0u, 0);
 }

@@ -61,12 +61,11 @@ static bool reports_attempts; /* direct attempts are reported: direct_attempts.c
  */
 static int32_t shortage;
 
-long ck_prove_note(long result)
+long ck_prove_note(long r)
 {
-    if (result == -ENOMEM || result == -EMFILE || result == -ENFILE || result == -EAGAIN || result == -ENOSPC ||
-        result == -EDQUOT || result == -ENOBUFS)
-        shortage = (int32_t)-result;
-    return result;
+    if (r == -ENOMEM || r == -EMFILE || r == -ENFILE || r == -EAGAIN || r == -ENOSPC || r == -EDQUOT || r == -ENOBUFS)
+        shortage = (int32_t)-r;
+    return r;
 }
 
 int32_t ck_prove_shortage(void)
@@ -133,9 +132,9 @@ bool ck_prove_execs(void)
     static char name[] = "true";
     static char *const argv[] = {name, NULL};
     static char *const envp[] = {NULL};
-    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
-        long result = ck_create_execute(-1, programs[i], argv, envp);
-        if (result != -EACCES && result != -ENOENT)
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        long r = ck_create_execute(-1, programs[i], argv, envp);
+        if (r != -EACCES && r != -ENOENT)
             return false;
     }
     return true;
@@ -156,8 +155,8 @@ static bool no_capabilities(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[2] = {{~0u, ~0u, ~0u}, {~0u, ~0u, ~0u}};
-    long result = CK_RAW2(capget, &header, data);
-    return result == 0 && (data[0].effective | data[1].effective | data[0].permitted | data[1].permitted) == 0 &&
+    long r = CK_RAW2(capget, &header, data);
+    return r == 0 && (data[0].effective | data[1].effective | data[0].permitted | data[1].permitted) == 0 &&
            CK_RAW5(prctl, PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0) == 0;
 }
 
@@ -181,7 +180,7 @@ static bool other_sockets_are_refused(void)
         {AF_PACKET, SOCK_RAW, 0},         {AF_VSOCK, SOCK_STREAM, 0},
         {AF_INET, SOCK_RDM, 0},
     };
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (CK_RAW3(socket, kinds[i][0], kinds[i][1] | SOCK_CLOEXEC, kinds[i][2]) != -EAFNOSUPPORT)
             return false;
     return true;
@@ -192,21 +191,21 @@ static long connect_to(const uint8_t address[4], uint32_t port)
 {
     struct sockaddr_in peer = {.sin_family = AF_INET};
     const uint8_t number[2] = {(uint8_t)(port >> 8), (uint8_t)port};
-    memcpy(&peer.sin_port, number, sizeof number);
-    memcpy(&peer.sin_addr, address, sizeof peer.sin_addr);
+    memcpy(&peer.sin_port, number, sizeof(number));
+    memcpy(&peer.sin_addr, address, sizeof(peer.sin_addr));
     long fd = CK_RAW3(socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    long result = fd < 0 ? fd : CK_RAW3(connect, fd, &peer, sizeof peer);
+    long r = fd < 0 ? fd : CK_RAW3(connect, fd, &peer, sizeof(peer));
     if (fd >= 0)
         ck_nolibc_close((int)fd);
-    return result;
+    return r;
 }
 
 static bool serving_is_refused(void)
 {
     const struct sockaddr_in any = {.sin_family = AF_INET};
     long fd = CK_RAW3(socket, AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool refused = fd >= 0 && CK_RAW3(bind, fd, &any, sizeof any) == -EPERM && CK_RAW2(listen, fd, 1) == -EPERM &&
-                   CK_RAW6(sendto, fd, "", 1, MSG_FASTOPEN, &any, sizeof any) == -EOPNOTSUPP;
+    bool refused = fd >= 0 && CK_RAW3(bind, fd, &any, sizeof(any)) == -EPERM && CK_RAW2(listen, fd, 1) == -EPERM &&
+                   CK_RAW6(sendto, fd, "", 1, MSG_FASTOPEN, &any, sizeof(any)) == -EOPNOTSUPP;
     if (fd >= 0)
         ck_nolibc_close((int)fd);
     return refused;
@@ -294,10 +293,10 @@ static long prove(struct ck_native_jail *jail, int program_fd, struct ck_wire_pr
     struct ck_child child = {.fds = no_fds};
     siginfo_t info = {0};
     long root = CK_RAW4(openat, AT_FDCWD, "/usr", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-    long result = root < 0 ? root : ck_native_jail_enter(jail, program_fd);
+    long r = root < 0 ? root : ck_native_jail_enter(jail, program_fd);
     proved->failed_op = jail->failed_op;
-    if (result < 0)
-        return result;
+    if (r < 0)
+        return r;
     ck_prove_inside(jail->program);
     struct ck_init_run run = {.jail = jail,
                               .child = &child,
@@ -307,16 +306,16 @@ static long prove(struct ck_native_jail *jail, int program_fd, struct ck_wire_pr
                               .root_path = "/usr",
                               .enter_fd = -1,
                               .gate_fd = -1};
-    result = ck_native_jail_create(&run);
-    while (result >= 0) {
-        result = CK_RAW5(waitid, P_ALL, 0, &info, WEXITED, NULL);
-        if (result == 0)
+    r = ck_native_jail_create(&run);
+    while (r >= 0) {
+        r = CK_RAW5(waitid, P_ALL, 0, &info, WEXITED, NULL);
+        if (r == 0)
             break;
-        if (result == -EINTR)
-            result = 0;
+        if (r == -EINTR)
+            r = 0;
     }
-    if (result < 0)
-        return result;
+    if (r < 0)
+        return r;
     proved->held = jail->init_status->held;
     proved->shortage = jail->init_status->shortage;
     return judge_end(jail->init_status);
@@ -333,6 +332,6 @@ void ck_prove_main(void *argument)
     if (ck_nolibc_enter_trial(fds, 2) < 0)
         ck_nolibc_exit(1);
     proved.error = (int32_t)-prove(&jail, fds[1], &proved);
-    (void)ck_nolibc_send(fds[0], &proved, sizeof proved, -1);
+    (void)ck_nolibc_send(fds[0], &proved, sizeof(proved), -1);
     ck_nolibc_exit(0);
 }

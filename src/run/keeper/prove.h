@@ -11,7 +11,7 @@
  * Sees the result of each system call of a file that tries layers: CK_RAW_ANSWER of run/raw.h.
  * Returns result.
  */
-long ck_prove_note(long result);
+long ck_prove_note(long r);
 
 /* The errno of a call of a proof that failed for lack of resources, or 0. */
 int32_t ck_prove_shortage(void);

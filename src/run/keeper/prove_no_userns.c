@@ -130,23 +130,23 @@ static long make_secret_file(const int *fds)
 
 static long prove(struct proof *proof)
 {
-    long result = make_secret_file(proof->fds);
-    if (result == 0)
-        result = ck_child_map_filter(&proof->child, proof->fds[CK_WIRE_PROOF_FILTER]);
-    if (result < 0)
-        return result;
+    long r = make_secret_file(proof->fds);
+    if (r == 0)
+        r = ck_child_map_filter(&proof->child, proof->fds[CK_WIRE_PROOF_FILTER]);
+    if (r < 0)
+        return r;
     proof->child.ruleset_fd = proof->fds[CK_WIRE_PROOF_RULESET];
     long pid = ck_create_borrowed(prover, proof, NULL);
     if (pid < 0)
         return pid;
     siginfo_t info = {0};
     do
-        result = CK_RAW5(waitid, P_PID, pid, &info, WEXITED, NULL);
-    while (result == -EINTR);
+        r = CK_RAW5(waitid, P_PID, pid, &info, WEXITED, NULL);
+    while (r == -EINTR);
     if (proof->child.failed_stage != CK_STAGE_NONE)
         return -proof->child.failed_errno;
     /* A killed process has not tried everything, so there is no result. */
-    return result < 0 || info.si_code == CLD_EXITED ? result : -ECONNRESET;
+    return r < 0 || info.si_code == CLD_EXITED ? r : -ECONNRESET;
 }
 
 void ck_prove_no_userns_main(void *argument)
@@ -164,6 +164,6 @@ void ck_prove_no_userns_main(void *argument)
     proved.error = (int32_t)-prove(&proof);
     proved.held = proof.held;
     proved.shortage = ck_prove_shortage(); /* the prover shared our memory */
-    (void)ck_nolibc_send(fds[0], &proved, sizeof proved, -1);
+    (void)ck_nolibc_send(fds[0], &proved, sizeof(proved), -1);
     ck_nolibc_exit(0);
 }

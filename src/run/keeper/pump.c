@@ -63,18 +63,18 @@ static long close_others(const int *open_fds, unsigned count)
                 next = (unsigned)open_fds[i];
         if (next == ~0u)
             return CK_RAW3(close_range, from, ~0u, 0);
-        long result = next > from ? CK_RAW3(close_range, from, next - 1, 0) : 0;
-        if (result < 0)
-            return result;
+        long r = next > from ? CK_RAW3(close_range, from, next - 1, 0) : 0;
+        if (r < 0)
+            return r;
         from = next + 1;
     }
 }
 
 /* A terminal returns EIO at its end: when the last process has closed its other side. */
-static bool is_hung_up(int fd, long result)
+static bool is_hung_up(int fd, long r)
 {
     char settings[256];
-    return result == -EIO && CK_RAW3(ioctl, fd, TCGETS, settings) == 0;
+    return r == -EIO && CK_RAW3(ioctl, fd, TCGETS, settings) == 0;
 }
 
 /*
@@ -95,7 +95,7 @@ static __attribute__((noreturn)) void pump_main(void *argument)
      * was cut.
      */
     for (bool begun = false;;) {
-        long got = CK_RAW3(read, fds[SOURCE], chunk, sizeof chunk);
+        long got = CK_RAW3(read, fds[SOURCE], chunk, sizeof(chunk));
         if (got == -EAGAIN)
             wait_for(fds[SOURCE], POLLIN);
         else if (got != -EINTR && (got <= 0 || !write_all(fds[SINK], chunk, got)))
@@ -118,14 +118,14 @@ static void wait_for_end(int fd)
 long ck_pump_make(int source_fd, int *ret_fd)
 {
     int ends[2] = {-1, -1}, ready[2] = {-1, -1};
-    long result = CK_RAW2(pipe2, ends, O_CLOEXEC);
-    if (result < 0)
-        return result;
-    result = CK_RAW2(pipe2, ready, O_CLOEXEC);
-    if (result < 0) {
+    long r = CK_RAW2(pipe2, ends, O_CLOEXEC);
+    if (r < 0)
+        return r;
+    r = CK_RAW2(pipe2, ready, O_CLOEXEC);
+    if (r < 0) {
         ck_nolibc_close(ends[0]);
         ck_nolibc_close(ends[1]);
-        return result;
+        return r;
     }
     int fds[PUMP_FDS] = {[SOURCE] = source_fd, [SINK] = ends[1], [READY] = ready[1]};
     long pid = ck_create_copied(pump_main, fds, -1);

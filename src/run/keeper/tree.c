@@ -54,7 +54,7 @@ static long add_children_of_task(int proc_fd, int32_t pid, long task)
         return fd;
     char text[4096];
     long carried = -1;
-    for (long got; (got = CK_RAW3(read, fd, text, sizeof text)) > 0;) {
+    for (long got; (got = CK_RAW3(read, fd, text, sizeof(text))) > 0;) {
         for (long i = 0; i < got; i++) {
             if (text[i] >= '0' && text[i] <= '9') {
                 carried = (carried < 0 ? 0 : carried) * 10 + (text[i] - '0');
@@ -106,7 +106,7 @@ static long parent_of(int proc_fd, int32_t pid)
     long fd = CK_RAW4(openat, proc_fd, path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
         return fd;
-    long got = CK_RAW3(read, fd, text, sizeof text);
+    long got = CK_RAW3(read, fd, text, sizeof(text));
     ck_nolibc_close((int)fd);
     long paren = got - 1;
     while (paren > 0 && text[paren] != ')')
@@ -144,9 +144,9 @@ long ck_tree_signal(int proc_fd, int sig, const int32_t *except, size_t except_c
         return -ENOSYS;
     int32_t self = (int32_t)CK_RAW0(getpid);
     found.count = 0;
-    long result = add_children_of_task(proc_fd, self, self);
-    if (result < 0)
-        return result;
+    long r = add_children_of_task(proc_fd, self, self);
+    if (r < 0)
+        return r;
     size_t remaining = 0;
     for (size_t i = 0; i < found.count; i++)
         if (!excepted(found.pid[i], except, except_count))

@@ -48,11 +48,11 @@ struct trial_state {
 /* Waits for one child. -ECHILD if no child exists. */
 static long wait_child(siginfo_t *info)
 {
-    long result;
+    long r;
     do
-        result = CK_RAW5(waitid, P_ALL, 0, info, WEXITED, NULL);
-    while (result == -EINTR);
-    return result;
+        r = CK_RAW5(waitid, P_ALL, 0, info, WEXITED, NULL);
+    while (r == -EINTR);
+    return r;
 }
 
 static long no_new_privs(void)
@@ -65,9 +65,9 @@ static long no_new_privs(void)
 static long try_no_new_privs(struct trial_state *trial)
 {
     (void)trial;
-    long result = no_new_privs();
-    if (result < 0)
-        return result;
+    long r = no_new_privs();
+    if (r < 0)
+        return r;
     return CK_RAW5(prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : NOT_HELD;
 }
 
@@ -79,10 +79,10 @@ static long execute_something(void)
     static char name[] = "true";
     static char *const argv[] = {name, NULL};
     static char *const envp[] = {NULL};
-    long result = -ENOENT;
-    for (size_t i = 0; i < sizeof programs / sizeof programs[0] && result == -ENOENT; i++)
-        result = ck_create_execute(-1, programs[i], argv, envp);
-    return result;
+    long r = -ENOENT;
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]) && r == -ENOENT; i++)
+        r = ck_create_execute(-1, programs[i], argv, envp);
+    return r;
 }
 
 static long list_root(void)
@@ -105,18 +105,18 @@ static long try_landlock(struct trial_state *trial)
     if (abi < 0)
         return abi;
     trial->value = (int32_t)abi;
-    long fd = CK_RAW3(landlock_create_ruleset, &rules, sizeof rules.handled_access_fs, 0);
-    long result = fd < 0 ? fd : list_root();
-    if (result == 0)
-        result = no_new_privs();
-    if (result == 0)
-        result = CK_RAW2(landlock_restrict_self, fd, 0);
-    if (result < 0)
-        return result;
+    long fd = CK_RAW3(landlock_create_ruleset, &rules, sizeof(rules.handled_access_fs), 0);
+    long r = fd < 0 ? fd : list_root();
+    if (r == 0)
+        r = no_new_privs();
+    if (r == 0)
+        r = CK_RAW2(landlock_restrict_self, fd, 0);
+    if (r < 0)
+        return r;
     if (list_root() != -EACCES)
         return NOT_HELD;
-    result = execute_something();
-    return result == -EACCES || result == -ENOENT ? 0 : NOT_HELD;
+    r = execute_something();
+    return r == -EACCES || r == -ENOENT ? 0 : NOT_HELD;
 }
 
 /* The filter makes getppid fail with EXDEV, an errno that getppid never returns otherwise. */
@@ -129,12 +129,12 @@ static long try_seccomp(struct trial_state *trial)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EXDEV),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    const struct sock_fprog program = {.len = sizeof code / sizeof code[0], .filter = code};
-    long result = no_new_privs();
-    if (result == 0)
-        result = CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
-    if (result < 0)
-        return result;
+    const struct sock_fprog program = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
+    long r = no_new_privs();
+    if (r == 0)
+        r = CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+    if (r < 0)
+        return r;
     return CK_RAW0(getppid) == -EXDEV ? 0 : NOT_HELD;
 }
 
@@ -151,22 +151,22 @@ static long enter_user(void)
  */
 static long enter_user_first(struct trial_state *trial)
 {
-    long result = enter_user();
-    trial->value = result == 0;
-    return result < 0 && ck_errkind_of((int)-result) == CK_ERRKIND_TRANSIENT && result != -ENOSPC ? result : 0;
+    long r = enter_user();
+    trial->value = r == 0;
+    return r < 0 && ck_errkind_of((int)-r) == CK_ERRKIND_TRANSIENT && r != -ENOSPC ? r : 0;
 }
 
 /* Inside we have every capability over what belongs to the namespace, so we can set a host name. */
 static long try_user(struct trial_state *trial)
 {
     (void)trial;
-    long result = enter_user();
-    if (result < 0)
-        return result;
-    result = CK_RAW1(unshare, CLONE_NEWUTS);
-    if (result == 0)
-        result = CK_RAW2(sethostname, "trial", 5);
-    return result;
+    long r = enter_user();
+    if (r < 0)
+        return r;
+    r = CK_RAW1(unshare, CLONE_NEWUTS);
+    if (r == 0)
+        r = CK_RAW2(sethostname, "trial", 5);
+    return r;
 }
 
 static size_t read_link(const char *path, char *buffer, size_t size)
@@ -179,13 +179,13 @@ static size_t read_link(const char *path, char *buffer, size_t size)
 static long enter(struct trial_state *trial, unsigned long flag, const char *link)
 {
     char before[64], after[64];
-    size_t length = read_link(link, before, sizeof before);
-    long result = enter_user_first(trial);
-    if (result == 0)
-        result = CK_RAW1(unshare, flag);
-    if (result < 0)
-        return result;
-    bool same = length > 0 && read_link(link, after, sizeof after) == length;
+    size_t length = read_link(link, before, sizeof(before));
+    long r = enter_user_first(trial);
+    if (r == 0)
+        r = CK_RAW1(unshare, flag);
+    if (r < 0)
+        return r;
+    bool same = length > 0 && read_link(link, after, sizeof(after)) == length;
     for (size_t i = 0; same && i < length; i++)
         same = before[i] == after[i];
     return same ? NOT_HELD : 0;
@@ -194,10 +194,10 @@ static long enter(struct trial_state *trial, unsigned long flag, const char *lin
 /* MS_PRIVATE first: without it the new mount would appear on the host, if its mounts are shared. */
 static long try_mount(struct trial_state *trial)
 {
-    long result = enter(trial, CLONE_NEWNS, "/proc/self/ns/mnt");
-    if (result == 0)
-        result = CK_RAW5(mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
-    return result < 0 ? result : CK_RAW5(mount, "trial", "/", "tmpfs", MS_NOSUID | MS_NODEV, NULL);
+    long r = enter(trial, CLONE_NEWNS, "/proc/self/ns/mnt");
+    if (r == 0)
+        r = CK_RAW5(mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+    return r < 0 ? r : CK_RAW5(mount, "trial", "/", "tmpfs", MS_NOSUID | MS_NODEV, NULL);
 }
 
 /* The exit status is the answer: 0 if this is the first process of its pid namespace. */
@@ -211,15 +211,15 @@ static __attribute__((noreturn)) void report_pid(void *argument)
 static long try_pid(struct trial_state *trial)
 {
     siginfo_t info = {0};
-    long result = enter_user_first(trial);
-    if (result == 0)
-        result = CK_RAW1(unshare, CLONE_NEWPID);
-    if (result == 0)
-        result = ck_create_copied(report_pid, NULL, -1);
-    if (result >= 0)
-        result = wait_child(&info);
-    if (result < 0)
-        return result;
+    long r = enter_user_first(trial);
+    if (r == 0)
+        r = CK_RAW1(unshare, CLONE_NEWPID);
+    if (r == 0)
+        r = ck_create_copied(report_pid, NULL, -1);
+    if (r >= 0)
+        r = wait_child(&info);
+    if (r < 0)
+        return r;
     return info.si_code == CLD_EXITED && info.si_status == 0 ? 0 : NOT_HELD;
 }
 
@@ -227,8 +227,8 @@ static long try_pid(struct trial_state *trial)
 static long try_net(struct trial_state *trial)
 {
     struct ifreq loopback = {.ifr_name = "lo", .ifr_flags = IFF_UP};
-    long result = enter(trial, CLONE_NEWNET, "/proc/self/ns/net");
-    long fd = result < 0 ? result : CK_RAW3(socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    long r = enter(trial, CLONE_NEWNET, "/proc/self/ns/net");
+    long fd = r < 0 ? r : CK_RAW3(socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     return fd < 0 ? fd : CK_RAW3(ioctl, fd, SIOCSIFFLAGS, &loopback);
 }
 
@@ -239,8 +239,8 @@ static long try_ipc(struct trial_state *trial)
 
 static long try_uts(struct trial_state *trial)
 {
-    long result = enter(trial, CLONE_NEWUTS, "/proc/self/ns/uts");
-    return result < 0 ? result : CK_RAW2(sethostname, "trial", 5);
+    long r = enter(trial, CLONE_NEWUTS, "/proc/self/ns/uts");
+    return r < 0 ? r : CK_RAW2(sethostname, "trial", 5);
 }
 
 static long try_cgroup(struct trial_state *trial)
@@ -279,8 +279,8 @@ static long try_cgroup_kill(struct trial_state *trial)
         (void)wait_child(&info);
         return NOT_HELD;
     }
-    long result = wait_child(&info);
-    return result < 0 ? result : info.si_code == CLD_KILLED ? 0 : NOT_HELD;
+    long r = wait_child(&info);
+    return r < 0 ? r : info.si_code == CLD_KILLED ? 0 : NOT_HELD;
 }
 
 static __attribute__((noreturn)) void exit_at_once(void *argument)
@@ -300,13 +300,13 @@ static long try_subreaper(struct trial_state *trial)
 {
     siginfo_t info = {0};
     (void)trial;
-    long result = CK_RAW5(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    if (result == 0)
-        result = ck_create_copied(leave_an_orphan, NULL, -1);
-    if (result >= 0)
-        result = wait_child(&info);
-    if (result < 0)
-        return result;
+    long r = CK_RAW5(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    if (r == 0)
+        r = ck_create_copied(leave_an_orphan, NULL, -1);
+    if (r >= 0)
+        r = wait_child(&info);
+    if (r < 0)
+        return r;
     return wait_child(&info) == 0 ? 0 : NOT_HELD;
 }
 
@@ -324,8 +324,8 @@ static long try_openat2(struct trial_state *trial)
     const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH};
     (void)trial;
     long fd = CK_RAW4(openat, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-    long result = fd < 0 ? fd : CK_RAW4(openat2, fd, "..", &how, sizeof how);
-    return result == -EXDEV ? 0 : result < 0 ? result : NOT_HELD;
+    long r = fd < 0 ? fd : CK_RAW4(openat2, fd, "..", &how, sizeof(how));
+    return r == -EXDEV ? 0 : r < 0 ? r : NOT_HELD;
 }
 
 static long (*const trials[CK_TRIALS])(struct trial_state *trial) = {
@@ -353,10 +353,10 @@ void ck_trial_main(void *argument)
     if (ck_nolibc_enter_trial(fds, 2) < 0)
         ck_nolibc_exit(1);
     struct trial_state trial = {.cgroup_fd = fds[1], .number = start->number};
-    if (start->trial < CK_TRIALS && trials[start->trial] != NULL) {
+    if (start->trial < CK_TRIALS && trials[start->trial]) {
         tried.error = (int32_t)-trials[start->trial](&trial);
         tried.value = trial.value;
     }
-    (void)ck_nolibc_send(fds[0], &tried, sizeof tried, -1);
+    (void)ck_nolibc_send(fds[0], &tried, sizeof(tried), -1);
     ck_nolibc_exit(0);
 }

@@ -100,7 +100,7 @@ static void note_end(struct warden_run *run, const siginfo_t *info)
     run->ended = true;
     run->report.code = info->si_code;
     run->report.status = info->si_status;
-    if (init_status == NULL)
+    if (!init_status)
         return;
     run->report.stage = init_status->stage;
     run->report.error = init_status->error;
@@ -118,10 +118,10 @@ static bool reap(struct warden_run *run)
     for (;;) {
         siginfo_t info = {0};
         struct rusage usage;
-        long result = CK_RAW5(waitid, P_ALL, 0, &info, WEXITED | WNOHANG, &usage);
-        if (result == -ECHILD)
+        long r = CK_RAW5(waitid, P_ALL, 0, &info, WEXITED | WNOHANG, &usage);
+        if (r == -ECHILD)
             return true;
-        if (result < 0 || info.si_pid == 0)
+        if (r < 0 || info.si_pid == 0)
             return false;
         if (info.si_pid == run->pump_pid) {
             run->pump_pid = 0;
@@ -158,8 +158,8 @@ static void signal_group(const struct warden_run *run, int sig)
 static void kill_group_at_end(const struct warden_run *run)
 {
     siginfo_t info = {0};
-    long result = CK_RAW5(waitid, P_PID, run->pid, &info, WEXITED | WNOHANG | WNOWAIT, NULL);
-    if (result == 0 && info.si_pid == run->pid)
+    long r = CK_RAW5(waitid, P_PID, run->pid, &info, WEXITED | WNOHANG | WNOWAIT, NULL);
+    if (r == 0 && info.si_pid == run->pid)
         signal_group(run, SIGKILL);
 }
 
@@ -235,7 +235,7 @@ static void receive_cancel(struct warden *warden, struct warden_run *run)
 {
     struct ck_wire_simple message;
     unsigned fd_count;
-    long got = ck_nolibc_receive(warden->socket_fd, &message, sizeof message, NULL, 0, &fd_count);
+    long got = ck_nolibc_receive(warden->socket_fd, &message, sizeof(message), NULL, 0, &fd_count);
     if (got <= 0)
         run->orphaned = true;
     else if (message.kind == CK_WIRE_CANCEL)
@@ -334,7 +334,7 @@ static long create_bwrap(const struct warden *warden, struct warden_run *run, st
                                                 .rlimit_count = child->rlimit_count,
                                                 .null_stdin = child->null_stdin ? 1 : 0,
                                                 .sealed = child->sealed ? 1 : 0};
-    memcpy(run->init_status->rlimits, child->rlimits, sizeof child->rlimits);
+    memcpy(run->init_status->rlimits, child->rlimits, sizeof(child->rlimits));
     run->in_bwrap = true;
     long pid = create_borrowed(warden, ck_bwrap_main, &bwrap_child);
     if (pid > 0 && child->failed_stage != CK_STAGE_NONE) {
@@ -426,14 +426,14 @@ static bool apply_limits(struct warden *warden, struct warden_run *run, const st
     limiter->own_userns = warden->own_userns || in_bwrap;
     limiter->extra_in_group = plan->flags & CK_WIRE_PUMP_STDIN ? 1 : 0;
     limiter->extra_of_user = in_bwrap ? 0 : limiter->extra_in_group;
-    long result =
+    long r =
         ck_limiter_begin(limiter, plan->limits, helpers, child->rlimits, &child->rlimit_count, run->report.limit_held);
-    run->report.stage = result < 0 ? CK_STAGE_LIMITS : CK_STAGE_NONE;
-    run->report.error = (int32_t)-result;
+    run->report.stage = r < 0 ? CK_STAGE_LIMITS : CK_STAGE_NONE;
+    run->report.error = (int32_t)-r;
     run->cpu_limit_ns = plan->limits[CK_LIMIT_CPU] * NS_PER_S;
     if (run->cpu_limit_ns != 0 && run->report.limit_held[CK_LIMIT_CPU] != CK_HELD_RLIMIT)
         run->cpu_check_ns = ck_nolibc_now_ns() + CPU_CHECK_MIN_NS;
-    return result == 0;
+    return r == 0;
 }
 
 /*
@@ -473,10 +473,10 @@ static void create(struct warden *warden, struct warden_run *run, unsigned char 
     if (!apply_limits(warden, run, plan, &child) || !make_stdin(run, plan, fds))
         return;
     child.stdin_fd = fds[CK_WIRE_STDIN];
-    long result = plan->flags & CK_WIRE_HAS_FILTER ? ck_child_map_filter(&child, fds[CK_WIRE_FILTER]) : 0;
-    if (result < 0) {
+    long r = plan->flags & CK_WIRE_HAS_FILTER ? ck_child_map_filter(&child, fds[CK_WIRE_FILTER]) : 0;
+    if (r < 0) {
         run->report.stage = CK_STAGE_CALLS;
-        run->report.error = (int32_t)-result;
+        run->report.error = (int32_t)-r;
         return;
     }
     ck_limiter_prefer_oom(&warden->limiter, true);
@@ -557,7 +557,8 @@ static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
     bool reusable = clean && !run.cgroup_killed && warden->jail_error >= 0 && !stale;
     if (!reusable)
         run.report.ending |= CK_ENDING_LAST;
-    bool sent = !run.orphaned && ck_nolibc_send(warden->socket_fd, &run.report, sizeof run.report, run.overlay_fd) >= 0;
+    bool sent =
+        !run.orphaned && ck_nolibc_send(warden->socket_fd, &run.report, sizeof(run.report), run.overlay_fd) >= 0;
     ck_nolibc_close(run.overlay_fd);
     if (!sent || !reusable)
         return false;
@@ -576,7 +577,7 @@ static bool refuse_plan(const struct warden *warden, const int *fds, unsigned fd
         .kind = CK_WIRE_REPORT, .stage = CK_STAGE_CREATE, .error = (int32_t)-error, .ended_ns = ck_nolibc_now_ns()};
     for (unsigned i = 0; i < fd_count; i++)
         ck_nolibc_close(fds[i]);
-    return ck_nolibc_send(warden->socket_fd, &report, sizeof report, -1) >= 0;
+    return ck_nolibc_send(warden->socket_fd, &report, sizeof(report), -1) >= 0;
 }
 
 static bool serve_large(struct warden *warden, int *fds, unsigned fd_count)
@@ -604,7 +605,7 @@ static bool serve(struct warden *warden)
         return ck_native_jail_unmount_stale(&warden->jail) == 0;
     if (ready & 2)
         return false;
-    long got = ck_nolibc_receive(warden->socket_fd, inbox, sizeof inbox, fds, CK_WIRE_FDS_MAX, &fd_count);
+    long got = ck_nolibc_receive(warden->socket_fd, inbox, sizeof(inbox), fds, CK_WIRE_FDS_MAX, &fd_count);
     if (got < (long)sizeof(struct ck_wire_simple))
         return false;
     const struct ck_wire_simple *message = (const void *)inbox;
@@ -657,7 +658,7 @@ void ck_warden_main(const struct ck_keeper_env *env, const struct ck_warden_star
     ck_nolibc_close(start->jail_fd);
     struct ck_wire_simple hello = {.kind = CK_WIRE_HELLO};
     long pidfd = CK_RAW2(pidfd_open, CK_RAW0(getpid), 0);
-    (void)ck_nolibc_send(start->socket_fd, &hello, sizeof hello, (int)pidfd);
+    (void)ck_nolibc_send(start->socket_fd, &hello, sizeof(hello), (int)pidfd);
     ck_nolibc_close((int)pidfd);
     while (serve(&warden))
         ;

@@ -94,18 +94,18 @@ static long isolate_tracer(void)
     long abi = CK_RAW3(landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (abi < 0)
         return abi;
-    size_t size = abi >= SCOPED_ABI ? sizeof attr : sizeof attr[0];
+    size_t size = abi >= SCOPED_ABI ? sizeof(attr) : sizeof(attr[0]);
     long fd = CK_RAW3(landlock_create_ruleset, attr, size, 0);
-    long result = fd < 0 ? fd : CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (result == 0)
-        result = CK_RAW2(landlock_restrict_self, fd, 0);
+    long r = fd < 0 ? fd : CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (r == 0)
+        r = CK_RAW2(landlock_restrict_self, fd, 0);
     ck_nolibc_close((int)fd);
-    return result < 0 ? result : abi;
+    return r < 0 ? r : abi;
 }
 
 static const char *search_path(char **envp)
 {
-    for (; *envp != NULL; envp++)
+    for (; *envp; envp++)
         if ((*envp)[0] == 'P' && (*envp)[1] == 'A' && (*envp)[2] == 'T' && (*envp)[3] == 'H' && (*envp)[4] == '=')
             return *envp + 5;
     return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -119,21 +119,21 @@ static long execute(char **argv, char **envp)
     for (size_t i = 0; i < name; i++)
         if (argv[0][i] == '/')
             return ck_create_execute(-1, argv[0], argv, envp);
-    long result = -ENOENT;
+    long r = -ENOENT;
     for (const char *at = search_path(envp); *at != '\0';) {
         size_t length = 0;
         while (at[length] != '\0' && at[length] != ':')
             length++;
-        if (length > 0 && length + name + 2 <= sizeof path) {
+        if (length > 0 && length + name + 2 <= sizeof(path)) {
             memcpy(path, at, length);
             path[length] = '/';
             memcpy(path + length + 1, argv[0], name + 1);
             long tried = ck_create_execute(-1, path, argv, envp);
-            result = tried == -EACCES ? tried : result;
+            r = tried == -EACCES ? tried : r;
         }
         at += at[length] == ':' ? length + 1 : length;
     }
-    return result;
+    return r;
 }
 
 /* ---- the environment ---- */
@@ -142,7 +142,7 @@ static long execute(char **argv, char **envp)
 static long put_variables(char **envp)
 {
     long fd = CK_RAW2(memfd_create, "variables", MFD_CLOEXEC);
-    for (; fd >= 0 && *envp != NULL; envp++)
+    for (; fd >= 0 && *envp; envp++)
         for (size_t left = length_of(*envp) + 1, at = 0; left > 0;) {
             long wrote = CK_RAW3(write, fd, *envp + at, left);
             if (wrote <= 0)
@@ -182,21 +182,21 @@ static void print_number(const char *name, long number)
 
 static long filter(void)
 {
-    long result = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    return result < 0 ? result : ck_create_keep_traceable();
+    long r = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    return r < 0 ? r : ck_create_keep_traceable();
 }
 
 __attribute__((noreturn)) static void run_program(char **argv)
 {
     char **envp = take_variables();
-    if (envp == NULL)
+    if (!envp)
         ck_nolibc_exit(125);
     long abi = isolate_tracer();
     print_number("=guard ", abi > 0 ? abi : 0);
     print_number("=filter ", filter() == 0 ? 1 : 0);
     (void)CK_RAW3(close_range, TRACE_FD, ~0u, 0);
-    long result = execute(argv, envp);
-    ck_nolibc_exit(result == -ENOENT ? 127 : 126);
+    long r = execute(argv, envp);
+    ck_nolibc_exit(r == -ENOENT ? 127 : 126);
 }
 
 /* ---- strace ---- */
@@ -230,7 +230,7 @@ static void arrange_descriptors(const struct tracing *tracing)
     (void)CK_RAW3(dup3, trace, TRACE_FD, 0);
     (void)CK_RAW3(dup3, variables, VARIABLES_FD, 0);
     (void)CK_RAW3(close_range, VARIABLES_FD + 1, ~0u, 0);
-    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof(none));
 }
 
 __attribute__((noreturn)) static void exec_strace(void *argument)
@@ -257,9 +257,9 @@ __attribute__((noreturn)) static void exec_strace(void *argument)
                          ends,
                          beside(tracing->self, "witness", self),
                          zero};
-    _Static_assert(sizeof own / sizeof own[0] == STRACE_ARGS, "STRACE_ARGS must be the number of arguments");
-    memcpy(argv, own, sizeof own);
-    for (unsigned i = 0; tracing->program_argv[i] != NULL; i++)
+    _Static_assert(sizeof(own) / sizeof(own[0]) == STRACE_ARGS, "STRACE_ARGS must be the number of arguments");
+    memcpy(argv, own, sizeof(own));
+    for (unsigned i = 0; tracing->program_argv[i]; i++)
         argv[STRACE_ARGS + i] = tracing->program_argv[i];
     arrange_descriptors(tracing);
     (void)ck_create_execute(-1, loader, argv, none);
@@ -304,7 +304,7 @@ static bool put(const struct trace_watch *watch, const char *bytes, size_t lengt
 static const char *relay(struct trace_watch *watch)
 {
     static char bytes[4096];
-    long got = CK_RAW3(read, watch->pipe_fd, bytes, sizeof bytes);
+    long got = CK_RAW3(read, watch->pipe_fd, bytes, sizeof(bytes));
     if (got == -EINTR)
         return NULL;
     if (got <= 0) {
@@ -322,7 +322,7 @@ static const char *relay(struct trace_watch *watch)
 static const char *take_signals(struct trace_watch *watch)
 {
     struct signalfd_siginfo info = {0};
-    (void)CK_RAW3(read, watch->signal_fd, &info, sizeof info);
+    (void)CK_RAW3(read, watch->signal_fd, &info, sizeof(info));
     if (info.ssi_signo != SIGCHLD && info.ssi_signo != 0)
         return "signal";
     /* The others are orphans of the program, which have moved to us. */
@@ -345,7 +345,7 @@ static const char *take_signals(struct trace_watch *watch)
 static const char *read_stdin(void)
 {
     char bytes[256];
-    long got = CK_RAW3(read, 0, bytes, sizeof bytes);
+    long got = CK_RAW3(read, 0, bytes, sizeof(bytes));
     return got > 0 || got == -EINTR || got == -EAGAIN ? NULL : "stdin";
 }
 
@@ -356,13 +356,13 @@ static const char *await_end(struct trace_watch *watch)
         unsigned ready = ck_nolibc_wait_readable(fds, watch->deadline_ns);
         if ((ready & 2) != 0)
             why = relay(watch);
-        if (why == NULL && (ready & 4) != 0)
+        if (!why && (ready & 4) != 0)
             why = take_signals(watch);
-        if (why == NULL && (ready & 1) != 0)
+        if (!why && (ready & 1) != 0)
             why = read_stdin();
-        if (why == NULL && ck_nolibc_now_ns() >= watch->deadline_ns)
+        if (!why && ck_nolibc_now_ns() >= watch->deadline_ns)
             why = "time";
-        if (why != NULL)
+        if (why)
             return why;
     }
 }
@@ -374,7 +374,7 @@ __attribute__((noreturn)) static void end(struct trace_watch *watch, const char 
     uint64_t last = ck_nolibc_now_ns() + DRAIN_NS;
     const int fds[3] = {-1, watch->pipe_fd, -1};
     while (watch->pipe_fd >= 0 && ck_nolibc_wait_readable(fds, last) != 0)
-        if (relay(watch) != NULL)
+        if (relay(watch))
             break;
     char line[32];
     (void)ck_nolibc_append_text(
@@ -394,8 +394,8 @@ __attribute__((noreturn)) static void run_witness(long seconds, char **argv, cha
     long variables_fd = put_variables(envp);
     uint64_t handled = mask_of(SIGCHLD) | mask_of(SIGTERM) | mask_of(SIGINT) | mask_of(SIGHUP) | mask_of(SIGQUIT);
     (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
-    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &handled, NULL, sizeof handled);
-    long signal_fd = CK_RAW4(signalfd4, -1, &handled, sizeof handled, SFD_CLOEXEC | SFD_NONBLOCK);
+    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &handled, NULL, sizeof(handled));
+    long signal_fd = CK_RAW4(signalfd4, -1, &handled, sizeof(handled), SFD_CLOEXEC | SFD_NONBLOCK);
     if (signal_fd < 0 || variables_fd < 0 || CK_RAW2(pipe2, ends, O_CLOEXEC) < 0)
         ck_nolibc_exit(125);
     struct tracing tracing = {
@@ -417,7 +417,7 @@ void ck_keeper_start(const long *stack)
 {
     char **argv = (char **)(uintptr_t)(stack + 1);
     char **envp = argv + stack[0] + 1;
-    if (stack[0] < 3 || stack[0] > PROGRAM_ARGS_MAX || length_of(argv[0]) + sizeof "witness" > PLACE_MAX)
+    if (stack[0] < 3 || stack[0] > PROGRAM_ARGS_MAX || length_of(argv[0]) + sizeof("witness") > PLACE_MAX)
         ck_nolibc_exit(125);
     const char *at = argv[1];
     long seconds = ck_nolibc_parse_number(&at, at + length_of(at));

@@ -25,7 +25,7 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; argc > 1 && i < sizeof sets / sizeof sets[0]; i++) {
+    for (size_t i = 0; argc > 1 && i < sizeof(sets) / sizeof(sets[0]); i++) {
         if (strcmp(argv[1], sets[i].name) == 0) {
             return sets[i].run(argc - 1, argv + 1);
         }

@@ -77,7 +77,7 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; argc > 2 && i < sizeof faults / sizeof faults[0]; i++) {
+    for (size_t i = 0; argc > 2 && i < sizeof(faults) / sizeof(faults[0]); i++) {
         if (strcmp(argv[1], faults[i].name) != 0) {
             continue;
         }

@@ -43,13 +43,13 @@ static char *read_string(void)
 static bool read_strings(struct strings *strings)
 {
     char *length = read_string();
-    if (length == NULL)
+    if (!length)
         return false;
     strings->count = strtoul(length, NULL, 10);
     free(length);
     require(strings->count <= STRINGS_MAX, "too many words");
     for (size_t i = 0; i < strings->count; i++)
-        require((strings->items[i] = read_string()) != NULL, "the input ends in a list");
+        require((strings->items[i] = read_string()), "the input ends in a list");
     strings->items[strings->count] = NULL;
     return true;
 }
@@ -68,7 +68,7 @@ static void say(const char *word)
 static void say_number(size_t number)
 {
     char text[32];
-    (void)snprintf(text, sizeof text, "%zu", number);
+    (void)snprintf(text, sizeof(text), "%zu", number);
     say(text);
 }
 
@@ -94,10 +94,10 @@ static void make(const struct strings *host, const struct strings *extras)
     const char **env = NULL;
     if (ck_sandbox_make(&arena, host->items, extras->items, &sandbox, &error) == 0)
         require(ck_sandbox_environment(&arena, sandbox, &frame, &env, &error) == 0, "what passed is no environment");
-    say(env != NULL ? "0" : choke_outcome_name(error.outcome));
+    say(env ? "0" : choke_outcome_name(error.outcome));
     say(error.message);
     size_t count = 0;
-    while (env != NULL && env[count] != NULL)
+    while (env && env[count])
         count++;
     say_number(count);
     for (size_t i = 0; i < count; i++)

@@ -17,11 +17,11 @@ static void look(size_t vector, char *text)
 {
     const char *argv_words[ARGS_MAX];
     size_t count = 0;
-    for (char *at = text; at != NULL && count < ARGS_MAX;)
+    for (char *at = text; at && count < ARGS_MAX;)
         argv_words[count++] = strsep(&at, "\x1f");
     for (size_t i = 0; i < count; i++) {
         const char *kind = ck_secret_kind_at(argv_words, i);
-        if (kind != NULL) {
+        if (kind) {
             (void)printf("%zu %zu %s\n", vector, i, kind);
             return;
         }

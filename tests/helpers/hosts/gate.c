@@ -40,7 +40,7 @@ static _Noreturn void fail(const char *what, const char *why)
 
 static void say(json_t *object)
 {
-    if (object == NULL || json_dumpf(object, stdout, JSON_COMPACT) != 0)
+    if (!object || json_dumpf(object, stdout, JSON_COMPACT) != 0)
         fail("stdout", "cannot write");
     (void)fputc('\n', stdout);
     (void)fflush(stdout);
@@ -76,10 +76,10 @@ static bool set(struct settings *settings, const char *name, uint64_t value)
         {"--descriptors", NULL, &settings->descriptors},
         {"--nested", NULL, &settings->nested},
     };
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
         if (strcmp(name, options[i].name) != 0)
             continue;
-        if (options[i].small != NULL)
+        if (options[i].small)
             *options[i].small = (uint32_t)value;
         else
             *options[i].large = value;
@@ -90,10 +90,10 @@ static bool set(struct settings *settings, const char *name, uint64_t value)
 
 static void read_arguments(char **arguments, struct settings *settings)
 {
-    for (; *arguments != NULL; arguments++) {
+    for (; *arguments; arguments++) {
         const char *why = "there are too many";
         if (strncmp(*arguments, "--", 2) == 0) {
-            if (arguments[1] == NULL || !set(settings, arguments[0], strtoull(arguments[1], NULL, 10)))
+            if (!arguments[1] || !set(settings, arguments[0], strtoull(arguments[1], NULL, 10)))
                 fail(*arguments, "no such option, or no number");
             arguments++;
         } else if (settings->rules_count == RULES_MAX ||
@@ -107,7 +107,7 @@ static int listen_somewhere(uint16_t *ret_port)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
+    socklen_t size = sizeof(address);
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) < 0 || listen(fd, 4096) < 0 ||
         getsockname(fd, (struct sockaddr *)&address, &size) < 0)
         fail("listen", strerror(errno));

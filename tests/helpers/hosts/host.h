@@ -43,9 +43,9 @@ static inline double host_now(void)
 static inline size_t host_descriptors(void)
 {
     DIR *directory = opendir("/proc/self/fd");
-    CHECK(directory != NULL);
+    CHECK(!!directory);
     size_t count = 0;
-    for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+    for (struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
         count += entry->d_name[0] != '.';
     }
     (void)closedir(directory);
@@ -58,14 +58,14 @@ static inline size_t host_children(size_t *ret_zombies)
     size_t count = 0;
     *ret_zombies = 0;
     DIR *directory = opendir("/proc");
-    CHECK(directory != NULL);
-    for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+    CHECK(!!directory);
+    for (struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
         char path[300];
         char state = 0;
         int parent = 0;
-        (void)snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
+        (void)snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
         FILE *stream = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? fopen(path, "re") : NULL;
-        if (stream == NULL) {
+        if (!stream) {
             continue;
         }
         /* A process that ends between the two calls reads as empty. */
@@ -85,7 +85,7 @@ static inline struct choke_context *host_context(const char *policy)
     struct choke_error error = {0};
     int status = choke_context_new(&(struct choke_options){.policy_path = policy}, &context, &error);
     CHECK_SAYING(status == 0, error.message);
-    CHECK(context != NULL);
+    CHECK(!!context);
     return context;
 }
 
@@ -107,7 +107,7 @@ static inline struct choke_result *host_run(struct choke_context *context, const
     struct choke_error error = {0};
     int status = choke_run(context, request, &result, &error);
     CHECK_SAYING(status == 0, error.message);
-    CHECK(result != NULL);
+    CHECK(!!result);
     return result;
 }
 
@@ -117,7 +117,7 @@ static inline struct choke_job *host_start(struct choke_context *context, const 
     struct choke_error error = {0};
     int status = choke_start(context, request, &job, &error);
     CHECK_SAYING(status == 0, error.message);
-    CHECK(job != NULL);
+    CHECK(!!job);
     return job;
 }
 

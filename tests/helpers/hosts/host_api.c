@@ -14,7 +14,7 @@ static void expect(const struct choke_request *request, enum choke_outcome outco
 {
     struct choke_result *result = host_run(context, request);
     CHECK_SAYING(result->outcome == outcome, choke_outcome_name(result->outcome));
-    CHECK(result->out.data != NULL && result->err.data != NULL);
+    CHECK(result->out.data && result->err.data);
     CHECK(result->exit_code == (outcome == CHOKE_EXITED ? result->exit_code : -1));
     CHECK((outcome == CHOKE_EXITED) == (result->error.outcome == CHOKE_NONE));
     CHECK(outcome == CHOKE_EXITED || result->error.message[0] != '\0');
@@ -44,13 +44,13 @@ static void null_is_a_failure(void)
     struct choke_job *job = NULL;
     struct choke_decision *decision = NULL;
     struct choke_error error = {0};
-    CHECK(choke_run(NULL, &request, &result, &error) == -EINVAL && result == NULL);
+    CHECK(choke_run(NULL, &request, &result, &error) == -EINVAL && !result);
     CHECK(error.message[0] != '\0');
-    CHECK(choke_run(context, NULL, &result, NULL) == -EINVAL && result == NULL);
+    CHECK(choke_run(context, NULL, &result, NULL) == -EINVAL && !result);
     CHECK(choke_run(context, &request, NULL, NULL) == -EINVAL);
-    CHECK(choke_start(NULL, &request, &job, NULL) == -EINVAL && job == NULL);
-    CHECK(choke_start(context, NULL, &job, NULL) == -EINVAL && job == NULL);
-    CHECK(choke_explain(context, NULL, &decision, NULL) == -EINVAL && decision == NULL);
+    CHECK(choke_start(NULL, &request, &job, NULL) == -EINVAL && !job);
+    CHECK(choke_start(context, NULL, &job, NULL) == -EINVAL && !job);
+    CHECK(choke_explain(context, NULL, &decision, NULL) == -EINVAL && !decision);
     CHECK(choke_context_new(NULL, NULL, NULL) == -EINVAL);
     choke_context_free(NULL);
     choke_result_free(NULL);
@@ -62,7 +62,7 @@ static void stdin_bytes_arrive(void)
 {
     size_t length = (size_t)4 << 20;
     char *bytes = malloc(length);
-    CHECK(bytes != NULL);
+    CHECK(!!bytes);
     for (size_t i = 0; i < length; i++) {
         bytes[i] = (char)(i * 7 + i / 251);
     }
@@ -72,13 +72,13 @@ static void stdin_bytes_arrive(void)
     request.stdin_length = length;
     struct choke_job *job = host_start(context, &request);
     char *copy = malloc(length);
-    CHECK(copy != NULL);
+    CHECK(!!copy);
     (void)memcpy(copy, bytes, length);
     (void)memset(bytes, 0, length); /* the header says that the call copies it */
     free(bytes);
     CHECK(host_drain(context, 60));
     const struct choke_result *result = choke_job_result(job);
-    CHECK(result != NULL);
+    CHECK(!!result);
     CHECK_SAYING(result->outcome == CHOKE_EXITED && result->out.length == length, result->error.message);
     CHECK(memcmp(result->out.data, copy, length) == 0 && result->out.data[length] == '\0');
     CHECK(choke_next(context) == job);
@@ -94,7 +94,7 @@ static void stdin_unread_does_no_harm(void)
     struct choke_request request = host_request((const char *const[]){"sh", "-c", "exit 7", NULL}, root);
     request.stdin_kind = CHOKE_STDIN_BYTES;
     request.stdin_bytes = bytes;
-    request.stdin_length = sizeof bytes;
+    request.stdin_length = sizeof(bytes);
     struct choke_result *result = host_run(context, &request);
     CHECK(result->outcome == CHOKE_EXITED && result->exit_code == 7);
     choke_result_free(result);
@@ -124,10 +124,10 @@ static void refusals_come_out_of_next(void)
 {
     struct choke_request request = host_request((const char *const[]){"no-such-tool", NULL}, root);
     struct choke_job *job = host_start(context, &request);
-    CHECK(choke_job_result(job) != NULL && choke_job_result(job)->outcome == CHOKE_DISALLOWED);
+    CHECK(choke_job_result(job) && choke_job_result(job)->outcome == CHOKE_DISALLOWED);
     CHECK(choke_running(context) == 0);
     CHECK(choke_dispatch(context, NULL) == 1);
-    CHECK(choke_next(context) == job && choke_next(context) == NULL);
+    CHECK(choke_next(context) == job && !choke_next(context));
     choke_job_free(job);
 }
 
@@ -166,9 +166,9 @@ static void too_much_for_exec(size_t total, bool may_run)
 {
     enum { PIECE = 100000 };
     size_t count = total / PIECE;
-    const char **argv = calloc(count + 2, sizeof *argv);
+    const char **argv = calloc(count + 2, sizeof(*argv));
     char *piece = malloc(PIECE + 1);
-    CHECK(argv != NULL && piece != NULL);
+    CHECK(argv && piece);
     (void)memset(piece, 'x', PIECE);
     piece[PIECE] = '\0';
     argv[0] = "true";
@@ -212,7 +212,7 @@ static void explaining_runs_nothing(void)
     struct choke_decision *decision = NULL;
     struct choke_request request = host_request((const char *const[]){"sh", "-c", "touch canary", NULL}, root);
     CHECK(choke_explain(other, &request, &decision, NULL) == 0);
-    CHECK(decision->outcome == CHOKE_NONE && decision->tool_path != NULL && decision->env[4] == NULL);
+    CHECK(decision->outcome == CHOKE_NONE && decision->tool_path && !decision->env[4]);
     CHECK(strcmp(decision->argv[2], "touch canary") == 0);
     CHECK(host_children(&zombies) == children);
     choke_decision_free(decision);
@@ -224,7 +224,7 @@ static void tools_are_listed(void)
     struct choke_tool_info info;
     size_t count = 0;
     while (choke_tool(context, count, &info)) {
-        CHECK(info.name != NULL && info.why != NULL && info.adr != NULL && info.route != NULL);
+        CHECK(info.name && info.why && info.adr && info.route);
         count++;
     }
     CHECK(count > 0);

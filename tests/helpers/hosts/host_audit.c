@@ -66,8 +66,8 @@ static void expect_refusal(struct choke_context *context, const char *expected_t
     struct choke_result *result = host_run(context, &request);
     CHECK_SAYING(result->outcome == CHOKE_SPAWN_FAILED && result->unrecorded, choke_outcome_name(result->outcome));
     CHECK_SAYING(strcmp(result->rule, "audit") == 0, result->rule);
-    CHECK_SAYING(strstr(result->error.message, expected_text) != NULL, result->error.message);
-    CHECK_SAYING(strstr(result->error.message, "--no-audit") != NULL, result->error.message);
+    CHECK_SAYING(!!strstr(result->error.message, expected_text), result->error.message);
+    CHECK_SAYING(!!strstr(result->error.message, "--no-audit"), result->error.message);
     choke_result_free(result);
     int events_before = unrecorded_events;
     result = host_run(context, &wrong);
@@ -105,7 +105,7 @@ static struct choke_context *move_away(char *other, size_t size)
 static void moved(void)
 {
     char other[4096];
-    struct choke_context *context = move_away(other, sizeof other);
+    struct choke_context *context = move_away(other, sizeof(other));
     expect_refusal(context, "deleted or moved away");
     CHECK(rename(other, path) == 0);
     expect_run(context);
@@ -115,7 +115,7 @@ static void moved(void)
 static void exchanged(void)
 {
     char other[4096];
-    struct choke_context *context = move_away(other, sizeof other);
+    struct choke_context *context = move_away(other, sizeof(other));
     struct choke_context *second = open_context(CHOKE_AUDIT_SYNC_BATCHED);
     expect_run(second); /* begins a new log: this context has seen none */
     expect_refusal(context, "replaced by another log");
@@ -146,7 +146,7 @@ static void late(void)
     CHECK(close(pair[0]) == 0 && close(pair[1]) == 0);
     CHECK(host_drain(context, 60));
     const struct choke_result *result = choke_job_result(job);
-    CHECK(result != NULL && result->outcome == CHOKE_EXITED && result->exit_code == 0);
+    CHECK(result && result->outcome == CHOKE_EXITED && result->exit_code == 0);
     CHECK(result->unrecorded && unrecorded_events == 1);
     choke_context_free(context);
 }
@@ -161,7 +161,7 @@ static void every(long count)
     for (long i = 0; i < count; i++) {
         struct choke_request request = request_for((const char *const[]){"say_args", "x", NULL});
         jobs[i] = host_start(context, &request);
-        CHECK(choke_job_result(jobs[i]) == NULL);
+        CHECK(!choke_job_result(jobs[i]));
     }
     size_t zombies;
     CHECK(choke_running(context) == (size_t)count);
@@ -170,7 +170,7 @@ static void every(long count)
     CHECK(host_drain(context, 60));
     for (long i = 0; i < count; i++) {
         const struct choke_result *result = choke_job_result(jobs[i]);
-        CHECK(result != NULL && !result->unrecorded);
+        CHECK(result && !result->unrecorded);
         CHECK_SAYING(result->outcome == (i == 1 ? CHOKE_CANCELLED : CHOKE_EXITED), result->error.message);
         choke_job_free(jobs[i]);
     }
@@ -234,7 +234,7 @@ static void *write_calls(void *data)
     struct choke_context *context = open_context(CHOKE_AUDIT_SYNC_NONE);
     for (long i = 0; i < count; i++) {
         char name[32];
-        (void)snprintf(name, sizeof name, "call-%ld", i);
+        (void)snprintf(name, sizeof(name), "call-%ld", i);
         struct choke_request request = request_for((const char *const[]){name, NULL});
         struct choke_result *result = host_run(context, &request);
         CHECK_SAYING(result->outcome == CHOKE_DISALLOWED && !result->unrecorded, result->error.message);
@@ -310,7 +310,7 @@ int main(int argc, char **argv)
     root = argv[2];
     path = argv[3];
     size_t done = 0;
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
         if (strcmp(argv[4], modes[i].name) == 0) {
             modes[i].run();
             done++;

@@ -21,7 +21,7 @@ static void stir(const char *root)
     static const char *const names[] = {"still.txt", "gone.txt", "sub/still.txt", "sub/gone.txt"};
     int root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     CHECK(root_fd >= 0);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         CHECK(utimensat(root_fd, names[i], NULL, 0) == 0 || errno == ENOENT || errno == ENOTDIR);
     }
     (void)close(root_fd);
@@ -31,7 +31,7 @@ static void split(char *line, const char **ret_argv)
 {
     size_t count = 0;
     line[strcspn(line, "\n")] = '\0';
-    for (char *at = line; at != NULL && count < ARGS_MAX - 1; count++) {
+    for (char *at = line; at && count < ARGS_MAX - 1; count++) {
         ret_argv[count] = strsep(&at, "\t");
     }
     ret_argv[count] = NULL;
@@ -55,9 +55,9 @@ int main(int argc, char **argv)
     const char *command_argv[ARGS_MAX];
     long enough = strtol(argv[5], NULL, 10), received = 0, number = 0;
     FILE *commands = fopen(argv[4], "re");
-    CHECK(commands != NULL);
+    CHECK(!!commands);
     struct choke_context *context = host_context(strcmp(argv[1], "default") == 0 ? NULL : argv[1]);
-    for (; (enough == 0 || received < enough) && fgets(line, sizeof line, commands) != NULL; number++) {
+    for (; (enough == 0 || received < enough) && fgets(line, sizeof(line), commands); number++) {
         split(line, command_argv);
         stir(argv[2]);
         run(context, argv[2], command_argv);

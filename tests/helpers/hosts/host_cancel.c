@@ -27,7 +27,7 @@ static struct choke_job *settled(struct choke_context *context, const char *root
         CHECK(host_now() < end);
         CHECK(choke_wait(context, 20, NULL) >= 0);
         const struct choke_result *early = choke_job_result(job);
-        CHECK_SAYING(early == NULL, early != NULL ? early->error.message : "");
+        CHECK_SAYING(!early, early ? early->error.message : "");
     }
     return job;
 }
@@ -39,22 +39,22 @@ static void one_is_cancelled(struct choke_context *context, const char *root, co
     double began = host_now();
     choke_cancel(job);
     choke_cancel(job);
-    while (choke_job_result(job) == NULL) {
+    while (!choke_job_result(job)) {
         CHECK(host_now() < began + 10);
         CHECK(choke_wait(context, 100, NULL) >= 0);
     }
     CHECK(choke_job_result(job)->outcome == CHOKE_CANCELLED);
     CHECK(choke_job_result(job)->exit_code == -1);
     CHECK(host_is(&choke_job_result(job)->out, "ready\n"));
-    CHECK(choke_job_result(other) == NULL);
+    CHECK(!choke_job_result(other));
     CHECK(choke_running(context) == 1);
     CHECK(choke_next(context) == job);
-    CHECK(choke_next(context) == NULL);
+    CHECK(!choke_next(context));
     choke_cancel(job);
     choke_job_free(job);
     choke_job_free(other);
     CHECK(host_drain(context, 10));
-    CHECK(choke_next(context) == NULL);
+    CHECK(!choke_next(context));
 }
 
 int main(int argc, char **argv)
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
     struct choke_context *context = host_context(argv[1]);
     one_is_cancelled(context, argv[2], argv[3]);
     struct choke_job *last = settled(context, argv[2], argv[3]);
-    CHECK(last != NULL && choke_running(context) == 1);
+    CHECK(last && choke_running(context) == 1);
     double began = host_now();
     choke_context_free(context);
     CHECK(host_now() - began < 10); /* not at the timeout */

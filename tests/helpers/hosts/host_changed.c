@@ -44,8 +44,8 @@ static bool prints(const char *tool, const char *word, const char *text)
 {
     struct choke_result *result = run(tool, word);
     char *out = strndup(result->out.data, result->out.length);
-    CHECK(out != NULL);
-    bool found = result->outcome == CHOKE_EXITED && strstr(out, text) != NULL;
+    CHECK(!!out);
+    bool found = result->outcome == CHOKE_EXITED && strstr(out, text);
     if (!found) {
         (void)fprintf(stderr, "%s %s: %s %s\n%s\n", tool, word, choke_outcome_name(result->outcome),
                       result->error.message, out);
@@ -60,12 +60,12 @@ static bool same_line(const char *name)
 {
     char line[4096], own[4096] = "";
     FILE *stream = fopen("/proc/self/status", "re");
-    while (stream != NULL && fgets(line, sizeof line, stream) != NULL) {
+    while (stream && fgets(line, sizeof(line), stream)) {
         if (strncmp(line, name, strlen(name)) == 0) {
-            (void)snprintf(own, sizeof own, "%s", line);
+            (void)snprintf(own, sizeof(own), "%s", line);
         }
     }
-    CHECK(stream != NULL && own[0] != '\0');
+    CHECK(stream && own[0] != '\0');
     (void)fclose(stream);
     return prints("cat", "/proc/self/status", own);
 }
@@ -112,7 +112,7 @@ static void user_shows(void)
 static void put_marker(const char *directory)
 {
     char path[4096];
-    (void)snprintf(path, sizeof path, "%s/marker", directory);
+    (void)snprintf(path, sizeof(path), "%s/marker", directory);
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     CHECK(fd >= 0 && write(fd, "here", 4) == 4 && close(fd) == 0);
 }
@@ -123,7 +123,7 @@ static void root_prepare(void)
     char path[4096];
     CHECK(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
     CHECK(mount("/", argument, NULL, MS_BIND | MS_REC, NULL) == 0);
-    (void)snprintf(path, sizeof path, "%s%s/sub", argument, root);
+    (void)snprintf(path, sizeof(path), "%s%s/sub", argument, root);
     CHECK(mount("other", path, "tmpfs", 0, NULL) == 0);
     put_marker(path);
 }
@@ -137,7 +137,7 @@ static void mounts_change(void)
 {
     char path[4096];
     CHECK(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
-    (void)snprintf(path, sizeof path, "%s/sub", root);
+    (void)snprintf(path, sizeof(path), "%s/sub", root);
     CHECK(mount("other", path, "tmpfs", 0, NULL) == 0);
     put_marker(path);
 }
@@ -161,7 +161,7 @@ static void net_change(void)
 static void net_shows(void)
 {
     char own[64] = "";
-    CHECK(readlink("/proc/self/ns/net", own, sizeof own - 1) > 0);
+    CHECK(readlink("/proc/self/ns/net", own, sizeof(own) - 1) > 0);
     CHECK(!bare() || prints("readlink", "/proc/self/ns/net", own));
     CHECK(prints("cat", "open", "public"));
 }
@@ -191,14 +191,14 @@ static void nice_shows(void)
 static void processor_change(void)
 {
     cpu_set_t set, one;
-    CHECK(sched_getaffinity(0, sizeof set, &set) == 0);
+    CHECK(sched_getaffinity(0, sizeof(set), &set) == 0);
     CPU_ZERO(&one);
     for (size_t i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++) {
         if (CPU_ISSET(i, &set)) {
             CPU_SET(i, &one);
         }
     }
-    CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
+    CHECK(sched_setaffinity(0, sizeof(one), &one) == 0);
 }
 
 static void processor_shows(void)
@@ -259,9 +259,9 @@ static void landlock_change(void)
 {
     static const char *const places[] = {"/usr", "/lib", "/lib64", "/bin", "/etc", "/proc", "/dev", "/sys"};
     const struct landlock_ruleset_attr rules = {.handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE};
-    long ruleset = syscall(SYS_landlock_create_ruleset, &rules, sizeof rules.handled_access_fs, 0);
+    long ruleset = syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules.handled_access_fs), 0);
     CHECK(ruleset >= 0);
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         struct landlock_path_beneath_attr rule = {.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE};
         rule.parent_fd = open(places[i], O_PATH | O_CLOEXEC);
         CHECK(rule.parent_fd < 0 || syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0);
@@ -277,7 +277,7 @@ static void landlock_shows(void)
 static void cgroup_change(void)
 {
     char path[4096];
-    (void)snprintf(path, sizeof path, "%s/cgroup.procs", argument);
+    (void)snprintf(path, sizeof(path), "%s/cgroup.procs", argument);
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     CHECK(fd >= 0 && write(fd, "0", 1) == 1 && close(fd) == 0);
 }
@@ -321,14 +321,14 @@ int main(int argc, char **argv)
 {
     CHECK(argc >= 5 && geteuid() == 0);
     size_t at = 0;
-    while (at < sizeof changes / sizeof changes[0] && strcmp(changes[at].name, argv[4]) != 0) {
+    while (at < sizeof(changes) / sizeof(changes[0]) && strcmp(changes[at].name, argv[4]) != 0) {
         at++;
     }
-    CHECK_SAYING(at < sizeof changes / sizeof changes[0], argv[4]);
+    CHECK_SAYING(at < sizeof(changes) / sizeof(changes[0]), argv[4]);
     root = argv[2];
     argument = argc > 5 ? argv[5] : "";
     jail = host_jail(argv[3]);
-    if (changes[at].prepare != NULL) {
+    if (changes[at].prepare) {
         changes[at].prepare();
     }
     context = host_context(argv[1]);
@@ -340,7 +340,7 @@ int main(int argc, char **argv)
     changes[at].shows();
     CHECK(host_drain(context, 20));
     const struct choke_result *result = choke_job_result(job);
-    CHECK(result != NULL);
+    CHECK(!!result);
     CHECK_SAYING(result->outcome == CHOKE_EXITED && result->exit_code == 0, result->error.message);
     changes[at].shows();
     choke_context_free(context);

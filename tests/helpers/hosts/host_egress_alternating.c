@@ -19,9 +19,9 @@ int main(int argc, char **argv)
         request.egress = i % 2 == 0 ? rules : NULL;
         struct choke_result *result = host_run(context, &request);
         CHECK_SAYING(result->outcome == CHOKE_EXITED, result->error.message);
-        CHECK((result->egress != NULL) == (i % 2 == 0));
+        CHECK((!!result->egress) == (i % 2 == 0));
         (void)fwrite(result->out.data, 1, result->out.length, stdout);
-        (void)printf("end %llu\n", result->egress != NULL ? (unsigned long long)result->egress->refused : 0);
+        (void)printf("end %llu\n", result->egress ? (unsigned long long)result->egress->refused : 0);
         choke_result_free(result);
     }
     choke_context_free(context);

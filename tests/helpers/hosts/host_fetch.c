@@ -15,7 +15,7 @@ static void check(const struct choke_result *result, bool first, unsigned long l
 {
     CHECK_SAYING(result->outcome == CHOKE_EXITED, result->error.message);
     CHECK_SAYING(result->exit_code == 0, result->err.data);
-    CHECK(result->egress != NULL && result->egress->refused == 0);
+    CHECK(result->egress && result->egress->refused == 0);
     *allowed += result->egress->allowed;
     if (first) {
         (void)fwrite(result->out.data, 1, result->out.length, stdout);
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
         struct pollfd polled = {.fd = choke_fd(context), .events = POLLIN};
         CHECK(poll(&polled, 1, PATIENCE_MS) == 1);
         CHECK(choke_dispatch(context, NULL) >= 0);
-        for (struct choke_job *job = choke_next(context); job != NULL; job = choke_next(context)) {
+        for (struct choke_job *job = choke_next(context); job; job = choke_next(context)) {
             check(choke_job_result(job), ended++ == 0, &allowed);
             choke_job_free(job);
         }

@@ -13,9 +13,9 @@ static void in_child(struct choke_context *context, struct choke_job *job, const
     struct choke_job *other = NULL;
     struct choke_decision *decision = NULL;
     struct choke_error error = {0};
-    CHECK(choke_run(context, &request, &result, &error) == -EOWNERDEAD && result == NULL);
+    CHECK(choke_run(context, &request, &result, &error) == -EOWNERDEAD && !result);
     CHECK(error.message[0] != '\0');
-    CHECK(choke_start(context, &request, &other, NULL) == -EOWNERDEAD && other == NULL);
+    CHECK(choke_start(context, &request, &other, NULL) == -EOWNERDEAD && !other);
     CHECK(choke_dispatch(context, NULL) == -EOWNERDEAD);
     CHECK(choke_wait(context, 0, NULL) == -EOWNERDEAD);
     (void)choke_explain(context, &request, &decision, NULL);
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     CHECK(write(pair[1], "still here\n", 11) == 11);
     CHECK(host_drain(context, 60));
     const struct choke_result *result = choke_job_result(job);
-    CHECK(result != NULL);
+    CHECK(!!result);
     CHECK_SAYING(result->outcome == CHOKE_EXITED, result->error.message);
     CHECK(host_is(&result->out, "still here\n"));
     choke_context_free(context);

@@ -10,17 +10,17 @@
 static void run_one(struct choke_context *context, const char *root, const char *spec)
 {
     char text[256];
-    (void)snprintf(text, sizeof text, "%s", spec);
+    (void)snprintf(text, sizeof(text), "%s", spec);
     char *mib = strchr(text, ':');
-    CHECK(mib != NULL);
+    CHECK(!!mib);
     *mib++ = '\0';
     char *hit = strchr(mib, ':');
-    CHECK(hit != NULL);
+    CHECK(!!hit);
     *hit++ = '\0';
     struct choke_request request = host_request((const char *const[]){text, "memory", mib, NULL}, root);
     struct choke_result *result = host_run(context, &request);
-    CHECK_SAYING(result->tool_path != NULL, result->error.message);
-    CHECK_SAYING(strcmp(result->limit_hit != NULL ? result->limit_hit : "-", hit) == 0, spec);
+    CHECK_SAYING(!!result->tool_path, result->error.message);
+    CHECK_SAYING(strcmp(result->limit_hit ? result->limit_hit : "-", hit) == 0, spec);
     CHECK_SAYING((result->outcome == CHOKE_EXITED && host_is(&result->out, "full\n")) == (hit[0] == '-'), spec);
     choke_result_free(result);
 }

@@ -27,22 +27,22 @@ static void collect(struct choke_context *context, long count, bool (*accept)(co
         CHECK(host_now() < end);
         CHECK(poll(&poll_fd, 1, 1000) >= 0);
         CHECK(choke_dispatch(context, NULL) >= 0);
-        for (struct choke_job *job = choke_next(context); job != NULL; job = choke_next(context)) {
+        for (struct choke_job *job = choke_next(context); job; job = choke_next(context)) {
             const struct choke_result *result = choke_job_result(job);
-            CHECK(result != NULL);
+            CHECK(!!result);
             CHECK_SAYING(accept(result, *(long *)choke_job_data(job)), result->error.message);
             choke_job_free(job);
             done++;
         }
     }
-    CHECK(choke_next(context) == NULL);
+    CHECK(!choke_next(context));
     CHECK(choke_running(context) == 0);
 }
 
 static bool said_its_number(const struct choke_result *result, long number)
 {
     char expected[32];
-    int length = snprintf(expected, sizeof expected, "%ld", number);
+    int length = snprintf(expected, sizeof(expected), "%ld", number);
     return result->outcome == CHOKE_EXITED && result->exit_code == 0 && result->out.length == (size_t)length + 1 &&
            strcmp(result->out.data, expected) == 0;
 }
@@ -57,7 +57,7 @@ static void start_all(struct choke_context *context, const char *root, long *num
 {
     for (long i = 0; i < count; i++) {
         char text[32];
-        (void)snprintf(text, sizeof text, "%ld", i);
+        (void)snprintf(text, sizeof(text), "%ld", i);
         const char *const said[] = {"say_args", text, NULL};
         const char *const slept[] = {"sleep", "50", NULL};
         struct choke_request request = host_request(sleeping ? slept : said, root);
@@ -73,8 +73,8 @@ int main(int argc, char **argv)
 {
     CHECK(argc == 4 || argc == 5);
     long count = strtol(argv[3], NULL, 10);
-    long *numbers = calloc((size_t)count, sizeof *numbers);
-    CHECK(numbers != NULL);
+    long *numbers = calloc((size_t)count, sizeof(*numbers));
+    CHECK(!!numbers);
     raise_descriptor_limit();
     size_t descriptors = host_descriptors();
     struct choke_context *context = host_context(argv[1]);

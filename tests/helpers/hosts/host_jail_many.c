@@ -23,7 +23,7 @@ static const struct kind {
 
 static void start(struct choke_context *context, const char *root, enum choke_jail jail, long number)
 {
-    const struct kind *kind = &kinds[(size_t)number % (sizeof kinds / sizeof kinds[0])];
+    const struct kind *kind = &kinds[(size_t)number % (sizeof(kinds) / sizeof(kinds[0]))];
     struct choke_request request = host_request(kind->argv, root);
     request.jail = jail;
     choke_job_set_data(host_start(context, &request), (void *)(uintptr_t)kind);
@@ -33,7 +33,7 @@ static void start(struct choke_context *context, const char *root, enum choke_ja
 static long collect(struct choke_context *context)
 {
     long ended = 0;
-    for (struct choke_job *job = choke_next(context); job != NULL; job = choke_next(context)) {
+    for (struct choke_job *job = choke_next(context); job; job = choke_next(context)) {
         const struct choke_result *result = choke_job_result(job);
         const struct kind *kind = choke_job_data(job);
         CHECK_SAYING(result->outcome == CHOKE_EXITED, result->error.message);

@@ -100,15 +100,15 @@ static void *watch_scratch(void *data)
     CHECK(prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0) == 0);
     while (!atomic_load(&over)) {
         struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-        ssize_t got = poll(&poll_fd, 1, 20) == 1 ? read(fd, buffer, sizeof buffer) : 0;
+        ssize_t got = poll(&poll_fd, 1, 20) == 1 ? read(fd, buffer, sizeof(buffer)) : 0;
         /* The newest of those that appeared while the last one was attacked. */
         const struct inotify_event *newest = NULL;
         for (ssize_t at = 0; at < got;) {
             const struct inotify_event *event = (const void *)(buffer + at);
             newest = strncmp(event->name, PREFIX, strlen(PREFIX)) == 0 ? event : newest;
-            at += (ssize_t)(sizeof *event + event->len);
+            at += (ssize_t)(sizeof(*event) + event->len);
         }
-        if (newest != NULL) {
+        if (newest) {
             attack_scratch(newest->name, &seed);
         }
     }
@@ -140,8 +140,8 @@ static bool is_whole(void)
 {
     DIR *listing = opendir(outside);
     bool whole = false;
-    CHECK(listing != NULL);
-    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+    CHECK(!!listing);
+    for (struct dirent *entry; (entry = readdir(listing));) {
         if (strcmp(entry->d_name, "who") == 0) {
             whole = true;
         } else if (entry->d_name[0] != '.') {
@@ -159,7 +159,7 @@ static bool reads_outside(int root_fd)
 {
     char text[16] = {0};
     int fd = openat(root_fd, "work/who", O_RDONLY | O_CLOEXEC);
-    bool leaked = fd >= 0 && read(fd, text, sizeof text - 1) > 0 && strcmp(text, SECRET) == 0;
+    bool leaked = fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 && strcmp(text, SECRET) == 0;
     if (fd >= 0) {
         (void)close(fd);
     }
@@ -169,18 +169,18 @@ static bool reads_outside(int root_fd)
 static void use_scratch(const char *place, unsigned *seed)
 {
     char path[PATH_MAX], inner[PATH_MAX + NAME_MAX + 2];
-    (void)snprintf(path, sizeof path, "%s/" PREFIX "naive-%d", place, rand_r(seed));
+    (void)snprintf(path, sizeof(path), "%s/" PREFIX "naive-%d", place, rand_r(seed));
     CHECK(mkdir(path, 0700) == 0);
     wait_outside(seed, 6000);
-    (void)snprintf(inner, sizeof inner, "%s/word", path);
+    (void)snprintf(inner, sizeof(inner), "%s/word", path);
     (void)close(open(inner, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     wait_outside(seed, 6000);
     DIR *listing = opendir(path);
-    for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
-        (void)snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
+    for (struct dirent *entry; listing && (entry = readdir(listing));) {
+        (void)snprintf(inner, sizeof(inner), "%s/%s", path, entry->d_name);
         (void)unlink(inner);
     }
-    if (listing != NULL) {
+    if (listing) {
         (void)closedir(listing);
     }
     (void)rmdir(path);
@@ -230,7 +230,7 @@ struct tally {
 
 static void start(struct choke_context *context, const char *root, enum choke_jail jail, size_t number)
 {
-    const struct kind *kind = &kinds[number % (sizeof kinds / sizeof kinds[0])];
+    const struct kind *kind = &kinds[number % (sizeof(kinds) / sizeof(kinds[0]))];
     struct choke_request request = host_request(kind->argv, root);
     request.cwd = "work";
     request.jail = jail;
@@ -263,7 +263,7 @@ static void launch_all(const char *policy, const char *root, enum choke_jail jai
             start(context, root, jail, started);
         }
         CHECK(choke_wait(context, 20000, NULL) >= 0);
-        for (struct choke_job *job = choke_next(context); job != NULL; job = choke_next(context)) {
+        for (struct choke_job *job = choke_next(context); job; job = choke_next(context)) {
             count(choke_job_result(job), choke_job_data(job), &tally);
             choke_job_free(job);
         }

@@ -30,7 +30,7 @@ static void say(const char *word)
 static void say_number(size_t number)
 {
     char text[32];
-    (void)snprintf(text, sizeof text, "%zu", number);
+    (void)snprintf(text, sizeof(text), "%zu", number);
     say(text);
 }
 
@@ -43,11 +43,11 @@ static void judge(struct choke_context *context, const char *root, const char *c
     request.timeout_ms = CHOKE_TIMEOUT_FROM_POLICY;
     CHECK_SAYING(choke_explain(context, &request, &decision, &error) == 0, error.message);
     say(decision->outcome == CHOKE_NONE ? "allowed" : choke_outcome_name(decision->outcome));
-    say(decision->rule != NULL ? decision->rule : "");
+    say(decision->rule ? decision->rule : "");
     say_number(decision->error.line);
     say(decision->error.message);
     size_t count = 0;
-    while (decision->argv != NULL && decision->argv[count] != NULL) {
+    while (decision->argv && decision->argv[count]) {
         count++;
     }
     say_number(count);
@@ -62,13 +62,13 @@ int main(int argc, char **argv)
     CHECK(argc == 4);
     struct choke_context *context = host_context(strcmp(argv[1], "default") == 0 ? NULL : argv[1]);
     static const char *vector[ARGS_MAX + 1];
-    for (char *length = read_arg(); length != NULL; length = read_arg()) {
+    for (char *length = read_arg(); length; length = read_arg()) {
         size_t count = strtoul(length, NULL, 10);
         free(length);
         CHECK(count >= 1 && count <= ARGS_MAX);
         for (size_t i = 0; i < count; i++) {
             vector[i] = read_arg();
-            CHECK(vector[i] != NULL);
+            CHECK(!!vector[i]);
         }
         vector[count] = NULL;
         judge(context, argv[2], argv[3], vector);

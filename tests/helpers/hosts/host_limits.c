@@ -10,7 +10,7 @@
 static char *filled(const char *begin, size_t length)
 {
     char *text = malloc(length + 1);
-    CHECK(text != NULL && strlen(begin) <= length);
+    CHECK(text && strlen(begin) <= length);
     (void)memset(text, 'x', length);
     (void)memcpy(text, begin, strlen(begin));
     text[length] = '\0';
@@ -43,9 +43,9 @@ static void one_argument(struct choke_context *context, const char *root, bool e
 
 static void many_arguments(struct choke_context *context, const char *root, size_t count, size_t length)
 {
-    const char **argv = calloc(count + 2, sizeof *argv);
+    const char **argv = calloc(count + 2, sizeof(*argv));
     char *word = filled("", length);
-    CHECK(argv != NULL);
+    CHECK(!!argv);
     argv[0] = "true";
     for (size_t i = 1; i <= count; i++) {
         argv[i] = word;

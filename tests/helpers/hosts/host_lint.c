@@ -17,8 +17,8 @@ static size_t count_threads(void)
 {
     size_t count = 0;
     DIR *directory = opendir("/proc/self/task");
-    CHECK(directory != NULL);
-    for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory))
+    CHECK(!!directory);
+    for (struct dirent *entry = readdir(directory); entry; entry = readdir(directory))
         count += entry->d_name[0] != '.';
     (void)closedir(directory);
     return count;
@@ -32,7 +32,7 @@ static void lint_once(unsigned jobs)
     struct choke_error error = {0};
     CHECK_SAYING(choke_lint(&options, &report, &error) == 0, error.message);
     CHECK(report->finding_count == 3 && report->errors == 3 && report->file_count == 1);
-    CHECK(strcmp(report->top, root) == 0 && report->config == NULL);
+    CHECK(strcmp(report->top, root) == 0 && !report->config);
     for (size_t i = 0; i < report->finding_count; i++) {
         const struct choke_lint_finding *finding = &report->findings[i];
         CHECK(strcmp(finding->name, "a.py") == 0 && strcmp(finding->found, "os.system") == 0);
@@ -66,9 +66,9 @@ static void errors_are_reported(void)
     const struct choke_lint_options no_config = {.root = root, .config_path = "/nonexistent"};
     struct choke_lint_report *report = NULL;
     struct choke_error error = {0};
-    CHECK(choke_lint(&nowhere, &report, &error) == -ENOENT && report == NULL);
-    CHECK(error.outcome == CHOKE_INVALID && strstr(error.message, "/nonexistent/a.py") != NULL);
-    CHECK(choke_lint(&no_config, &report, NULL) == -ENOENT && report == NULL);
+    CHECK(choke_lint(&nowhere, &report, &error) == -ENOENT && !report);
+    CHECK(error.outcome == CHOKE_INVALID && strstr(error.message, "/nonexistent/a.py"));
+    CHECK(choke_lint(&no_config, &report, NULL) == -ENOENT && !report);
     CHECK(choke_lint(NULL, NULL, &error) == -EINVAL);
     choke_lint_report_free(NULL);
 }

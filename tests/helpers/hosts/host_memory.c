@@ -11,8 +11,8 @@ static long peak_kib(void)
     char line[256];
     long kib = -1;
     FILE *stream = fopen("/proc/self/status", "re");
-    CHECK(stream != NULL);
-    while (fgets(line, sizeof line, stream) != NULL) {
+    CHECK(!!stream);
+    while (fgets(line, sizeof(line), stream)) {
         if (strncmp(line, "VmHWM:", 6) == 0) {
             kib = strtol(line + 6, NULL, 10);
         }

@@ -31,7 +31,7 @@ static struct choke_context *make_context(const char *policy)
     struct choke_context *context = NULL;
     struct choke_error error = {0};
     int status = choke_context_new(&(struct choke_options){.policy_path = policy}, &context, &error);
-    CHECK((status == 0) == (context != NULL));
+    CHECK((status == 0) == (!!context));
     CHECK_SAYING(status == 0 || is_shortage(-status) || is_shortage(error.errnum), error.message);
     CHECK(status == 0 || error.message[0] != '\0');
     return context;
@@ -47,7 +47,7 @@ static bool run(struct choke_context *context, const char *root)
     request.jail = jail;
     request.egress = jail != CHOKE_JAIL_NONE ? rules : NULL;
     int status = choke_run(context, &request, &result, &error);
-    CHECK((status == 0) == (result != NULL));
+    CHECK((status == 0) == (!!result));
     if (status != 0) {
         CHECK_SAYING(is_shortage(-status), error.message);
         CHECK(error.message[0] != '\0');
@@ -66,14 +66,14 @@ static bool run(struct choke_context *context, const char *root)
 static bool pass(const char *policy, const char *root, size_t more, bool context_in_plenty)
 {
     struct choke_context *context = context_in_plenty ? make_context(policy) : NULL;
-    CHECK(!context_in_plenty || context != NULL);
+    CHECK(!context_in_plenty || context);
     allow(host_descriptors() + more);
-    if (context == NULL) {
+    if (!context) {
         context = make_context(policy);
     }
-    bool ran = context != NULL && run(context, root);
+    bool ran = context && run(context, root);
     allow(plenty.rlim_cur);
-    if (context != NULL) {
+    if (context) {
         CHECK(run(context, root)); /* a shortage that is over has left no harm */
     }
     choke_context_free(context);

@@ -22,7 +22,7 @@ static void take_landlock_away(unsigned errnum)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | errnum),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    const struct sock_fprog program = {.len = sizeof filter / sizeof filter[0], .filter = filter};
+    const struct sock_fprog program = {.len = sizeof(filter) / sizeof(filter[0]), .filter = filter};
     CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
     CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0);
 }
@@ -34,7 +34,7 @@ int main(int argc, char **argv)
     take_landlock_away((unsigned)strtoul(argv[3], NULL, 10));
     struct choke_request request = host_request((const char *const[]){"true", NULL}, argv[2]);
     struct choke_result *result = host_run(context, &request);
-    CHECK(result->outcome == CHOKE_JAIL_UNAVAILABLE && result->jail == NULL && result->layers[0] == NULL);
+    CHECK(result->outcome == CHOKE_JAIL_UNAVAILABLE && !result->jail && !result->layers[0]);
     CHECK(strcmp(result->rule, "tools.true.execs") == 0);
     printf("%s\n", result->error.message);
     choke_result_free(result);

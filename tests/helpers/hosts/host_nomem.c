@@ -71,8 +71,8 @@ static void explain(struct choke_context *context, const struct choke_request *r
     struct choke_error error = {0};
     int status = choke_explain(context, request, &decision, &error);
     check_status(status, &error);
-    CHECK((status == 0) == (decision != NULL));
-    if (decision != NULL) {
+    CHECK((status == 0) == (!!decision));
+    if (decision) {
         check_outcome(decision->outcome, CHOKE_NONE);
     }
     choke_decision_free(decision);
@@ -84,10 +84,10 @@ static void run(struct choke_context *context, const struct choke_request *reque
     struct choke_error error = {0};
     int status = choke_run(context, request, &result, &error);
     check_status(status, &error);
-    CHECK((status == 0) == (result != NULL));
-    if (result != NULL) {
+    CHECK((status == 0) == (!!result));
+    if (result) {
         check_outcome(result->outcome, CHOKE_EXITED);
-        CHECK(result->out.data != NULL && result->err.data != NULL);
+        CHECK(result->out.data && result->err.data);
         /* Output without memory for it is missing, and the result says so. */
         bool reported = result->out.truncated && result->out.total_bytes == strlen("hello\n");
         CHECK(result->outcome != CHOKE_EXITED || reported || host_is(&result->out, "hello\n") ||
@@ -102,14 +102,14 @@ static void start(struct choke_context *context, const struct choke_request *req
     struct choke_error error = {0};
     int status = choke_start(context, request, &job, &error);
     check_status(status, &error);
-    CHECK((status == 0) == (job != NULL));
+    CHECK((status == 0) == (!!job));
     double end = host_now() + 60;
-    while (job != NULL && choke_job_result(job) == NULL) {
+    while (job && !choke_job_result(job)) {
         CHECK(host_now() < end);
         int ready = choke_wait(context, 100, &error);
         CHECK(ready >= 0 || (failed && ready == -ENOMEM));
     }
-    if (job != NULL) {
+    if (job) {
         check_outcome(choke_job_result(job)->outcome, CHOKE_EXITED);
     }
     choke_job_free(job);
@@ -127,8 +127,8 @@ static bool pass(const char *policy, const char *root, long n)
     struct choke_context *context = NULL;
     struct choke_error error = {0};
     struct choke_options options = {.policy_path = policy};
-    struct choke_request request = host_request(policy != NULL ? copy_argv : version_argv, root);
-    if (policy != NULL) {
+    struct choke_request request = host_request(policy ? copy_argv : version_argv, root);
+    if (policy) {
         request.stdin_kind = CHOKE_STDIN_BYTES;
         request.stdin_bytes = "hello\n";
         request.stdin_length = 6;
@@ -141,10 +141,10 @@ static bool pass(const char *policy, const char *root, long n)
     countdown = n;
     int status = choke_context_new(&options, &context, &error);
     check_status(status, &error);
-    CHECK((status == 0) == (context != NULL));
-    if (context != NULL) {
+    CHECK((status == 0) == (!!context));
+    if (context) {
         explain(context, &request);
-        if (policy != NULL) {
+        if (policy) {
             run(context, &request);
             start(context, &request);
             run(context, &request);

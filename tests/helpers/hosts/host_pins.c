@@ -17,7 +17,7 @@ static unsigned long long bytes_read(void)
 {
     unsigned long long count = 0;
     FILE *stream = fopen("/proc/self/io", "re");
-    CHECK(stream != NULL && fscanf(stream, "rchar: %llu", &count) == 1);
+    CHECK(stream && fscanf(stream, "rchar: %llu", &count) == 1);
     (void)fclose(stream);
     return count;
 }
@@ -31,7 +31,7 @@ static enum choke_outcome run(struct choke_context *context, const char *tool, c
     *ret_read = bytes_read() - before;
     enum choke_outcome outcome = result->outcome;
     CHECK_SAYING(outcome == CHOKE_EXITED || outcome == CHOKE_DISALLOWED, result->error.message);
-    CHECK(outcome != CHOKE_DISALLOWED || strstr(result->rule, ".sha256") != NULL);
+    CHECK(outcome != CHOKE_DISALLOWED || strstr(result->rule, ".sha256"));
     choke_result_free(result);
     return outcome;
 }

@@ -30,7 +30,7 @@ static bool launch(struct choke_context *context, const char *root, const char *
 {
     struct choke_request request = host_request((const char *const[]){"say_state", NULL}, root);
     char expected[4096];
-    (void)snprintf(expected, sizeof expected, "cwd=%s/", root);
+    (void)snprintf(expected, sizeof(expected), "cwd=%s/", root);
     request.cwd = cwd;
     struct choke_result *result = host_run(context, &request);
     bool ran = result->outcome == CHOKE_EXITED;

@@ -36,7 +36,7 @@ static void lock(struct choke_context *context, const char *path)
     choke_lock_report_free(report);
     report = NULL;
     CHECK(choke_lock_check(context, "/nonexistent", &report, &error) == -ENOENT);
-    CHECK(report == NULL && strstr(error.message, "/nonexistent") != NULL);
+    CHECK(!report && strstr(error.message, "/nonexistent"));
     CHECK(choke_lock_write(context, "/nonexistent/lock", &error) == -ENOENT);
 }
 
@@ -49,15 +49,15 @@ static void take_apart(struct choke_context *context)
     CHECK(strcmp(parts->items[0].role, "tool") == 0 && strcmp(parts->items[0].name, "sleep") == 0);
     for (size_t i = 0; i < parts->count; i++) {
         const struct choke_tool_part *part = &parts->items[i];
-        CHECK(part->path != NULL && access(part->path, R_OK) == 0);
-        loader = loader || (strcmp(part->role, "interpreter") == 0 && strstr(part->path, "/ld-") != NULL);
+        CHECK(part->path && access(part->path, R_OK) == 0);
+        loader = loader || (strcmp(part->role, "interpreter") == 0 && strstr(part->path, "/ld-"));
         libc = libc || (strcmp(part->role, "library") == 0 && strcmp(part->name, "libc.so.6") == 0);
     }
     CHECK(loader && libc);
     choke_tool_parts_free(parts);
     parts = NULL;
     CHECK(choke_tool_parts(context, "no_such_tool", &parts, &error) == -EPERM);
-    CHECK(parts == NULL && error.outcome == CHOKE_DISALLOWED && strstr(error.message, "no_such_tool") != NULL);
+    CHECK(!parts && error.outcome == CHOKE_DISALLOWED && strstr(error.message, "no_such_tool"));
     CHECK(choke_tool_parts(context, NULL, &parts, NULL) == -EINVAL);
     choke_tool_parts_free(NULL);
 }
@@ -73,9 +73,9 @@ static void own_jobs_are_not_disturbed(struct choke_context *context, const char
     examine(context);
     lock(context, path);
     take_apart(context);
-    CHECK(choke_running(context) == 1 && choke_job_result(running) == NULL);
+    CHECK(choke_running(context) == 1 && !choke_job_result(running));
     CHECK(choke_next(context) == finished);
-    CHECK(choke_next(context) == NULL);
+    CHECK(!choke_next(context));
     CHECK(choke_job_result(finished)->outcome == CHOKE_EXITED);
     choke_job_free(finished);
     choke_cancel(running);
@@ -107,7 +107,7 @@ static void what_makes_no_sense_is_an_error(struct choke_context *context)
     CHECK(choke_lock_write(context, NULL, NULL) == -EINVAL);
     CHECK(choke_lock_write(context, "", NULL) == -EINVAL);
     CHECK(choke_lock_check(context, NULL, NULL, NULL) == -EINVAL);
-    CHECK(report == NULL);
+    CHECK(!report);
     choke_doctor_report_free(NULL);
     choke_lock_report_free(NULL);
 }

@@ -39,8 +39,8 @@ static void run_all(struct choke_context *context, const char *root, long count)
     for (long i = 0; i < count; i++) {
         char script[64];
         char expected[32];
-        (void)snprintf(script, sizeof script, "echo %ld; exit %ld", i, i % 100);
-        (void)snprintf(expected, sizeof expected, "%ld\n", i);
+        (void)snprintf(script, sizeof(script), "echo %ld; exit %ld", i, i % 100);
+        (void)snprintf(expected, sizeof(expected), "%ld\n", i);
         struct choke_request request = host_request((const char *const[]){"sh", "-c", script, NULL}, root);
         struct choke_result *result = host_run(context, &request);
         CHECK_SAYING(result->outcome == CHOKE_EXITED, result->error.message);

@@ -52,7 +52,7 @@ static int asking_filter(void)
                                 __NR_mkdirat,
                                 __NR_landlock_create_ruleset,
                                 __NR_landlock_restrict_self};
-    enum { COUNT = sizeof calls / sizeof calls[0] };
+    enum { COUNT = sizeof(calls) / sizeof(calls[0]) };
     struct sock_filter code[COUNT + 3];
     code[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
     for (unsigned i = 0; i < COUNT; i++) {
@@ -94,10 +94,10 @@ static int receive(int socket)
     } control;
     struct iovec iov = {.iov_base = &byte, .iov_len = 1};
     struct msghdr message = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
     CHECK(recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == 1);
     int fd;
-    (void)memcpy(&fd, CMSG_DATA(&control.header), sizeof fd);
+    (void)memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));
     return fd;
 }
 
@@ -106,12 +106,12 @@ static void hand_over(int socket, int fd)
     union {
         struct cmsghdr header;
         char space[CMSG_SPACE(sizeof(int))];
-    } control = {.header = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof fd)}};
+    } control = {.header = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(fd))}};
     char byte = 0;
     struct iovec iov = {.iov_base = &byte, .iov_len = 1};
     struct msghdr message = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    (void)memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+    (void)memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
     CHECK(sendmsg(socket, &message, 0) == 1);
     (void)close(fd);
 }
@@ -142,17 +142,17 @@ static struct seen run(struct choke_context *context, const struct choke_request
     struct seen seen = {0};
     struct choke_result *result = host_run(context, request);
     seen.outcome = result->outcome;
-    (void)snprintf(seen.jail, sizeof seen.jail, "%s", result->jail != NULL ? result->jail : "-");
+    (void)snprintf(seen.jail, sizeof(seen.jail), "%s", result->jail ? result->jail : "-");
     for (size_t i = 0; i < result->limit_count; i++) {
         size_t at = strlen(seen.limits);
-        (void)snprintf(seen.limits + at, sizeof seen.limits - at, "%s=%s ", result->limits[i].name,
+        (void)snprintf(seen.limits + at, sizeof(seen.limits) - at, "%s=%s ", result->limits[i].name,
                        result->limits[i].mechanism);
     }
-    (void)snprintf(seen.message, sizeof seen.message, "%.299s", result->error.message);
+    (void)snprintf(seen.message, sizeof(seen.message), "%.299s", result->error.message);
     if (scene->struck && scene->how != KILL && result->outcome != CHOKE_EXITED) {
         CHECK_SAYING(result->outcome == CHOKE_SPAWN_FAILED, result->error.message);
-        CHECK_SAYING(strstr(result->error.message, "again") != NULL, result->error.message);
-        CHECK_SAYING(result->error.errnum == scene->how || strstr(result->error.message, "bwrap") != NULL,
+        CHECK_SAYING(!!strstr(result->error.message, "again"), result->error.message);
+        CHECK_SAYING(result->error.errnum == scene->how || strstr(result->error.message, "bwrap"),
                      result->error.message);
     }
     choke_result_free(result);
@@ -167,7 +167,7 @@ static bool same(const struct seen *a, const struct seen *b)
 static void check(const struct seen *now, const struct seen *calm, int n, const char *when)
 {
     char text[1000];
-    (void)snprintf(text, sizeof text, "call %d (%d), %s: %s in '%s' with %s: %s; in calm '%s' with %s", n, scene->how,
+    (void)snprintf(text, sizeof(text), "call %d (%d), %s: %s in '%s' with %s: %s; in calm '%s' with %s", n, scene->how,
                    when, choke_outcome_name(now->outcome), now->jail, now->limits, now->message, calm->jail,
                    calm->limits);
     CHECK_SAYING(same(now, calm) || (scene->struck && now->outcome != CHOKE_EXITED), text);
@@ -202,7 +202,7 @@ static int be_host(char **argv)
     choke_context_free(context);
     CHECK_SAYING(calm.outcome == CHOKE_EXITED && strcmp(calm.jail, "none") != 0, calm.jail);
     printf("calm %s %s\n", calm.jail, calm.limits);
-    for (size_t i = 0; i < sizeof hows / sizeof hows[0]; i++) {
+    for (size_t i = 0; i < sizeof(hows) / sizeof(hows[0]); i++) {
         int n = 1;
         while (!strike(argv[1], &request, &calm, n, hows[i])) {
             n += n < EACH ? 1 : STRIDE;
@@ -217,7 +217,7 @@ int main(int argc, char **argv)
 {
     int pair[2];
     CHECK(argc == 5);
-    scene = mmap(NULL, sizeof *scene, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    scene = mmap(NULL, sizeof(*scene), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(scene != MAP_FAILED && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
     host = fork();
     if (host == 0) {

@@ -33,8 +33,8 @@ static struct place places[PLACES];
 static void count(int directory_fd, long *entries, long *bytes)
 {
     DIR *stream = fdopendir(directory_fd);
-    CHECK(stream != NULL);
-    for (struct dirent *entry; (entry = readdir(stream)) != NULL;) {
+    CHECK(!!stream);
+    for (struct dirent *entry; (entry = readdir(stream));) {
         struct stat status;
         if (entry->d_name[0] == '.' && (entry->d_name[1] == '\0' || entry->d_name[1] == '.'))
             continue;
@@ -49,7 +49,7 @@ static struct place *find(const char *name)
 {
     for (size_t i = 0; i < PLACES; i++) {
         if (places[i].name[0] == '\0')
-            (void)snprintf(places[i].name, sizeof places[i].name, "%s", name);
+            (void)snprintf(places[i].name, sizeof(places[i].name), "%s", name);
         if (strcmp(places[i].name, name) == 0)
             return &places[i];
     }
@@ -76,7 +76,7 @@ static long look(const char *watched, struct most *most, bool begun)
 {
     DIR *stream = opendir(watched);
     long total = 0, sums[3] = {0};
-    for (struct dirent *entry; stream != NULL && (entry = readdir(stream)) != NULL;) {
+    for (struct dirent *entry; stream && (entry = readdir(stream));) {
         int fd = entry->d_name[0] == '.' ? -1 : openat(dirfd(stream), entry->d_name, O_RDONLY | O_DIRECTORY);
         long entries = 0, bytes = 0;
         if (fd < 0)
@@ -91,7 +91,7 @@ static long look(const char *watched, struct most *most, bool begun)
             place->bytes = bytes;
         }
     }
-    if (stream != NULL)
+    if (stream)
         (void)closedir(stream);
     most->entries = sums[0] > most->entries ? sums[0] : most->entries;
     most->bytes = sums[1] > most->bytes ? sums[1] : most->bytes;
@@ -115,7 +115,7 @@ static void start(struct choke_context *context, char **argv, long number)
     const char *what = argv[7];
     request.jail = host_jail(argv[3]);
     request.timeout_ms = (uint64_t)strtoul(argv[6], NULL, 10);
-    (void)snprintf(path, sizeof path, "%s/%ld", argv[5], number);
+    (void)snprintf(path, sizeof(path), "%s/%ld", argv[5], number);
     if (strcmp(what, "list") != 0 && strcmp(what, "scratch") != 0 && strcmp(what, "late-list") != 0)
         request.keep_path = path;
     (void)host_start(context, &request);
@@ -149,7 +149,7 @@ int main(int argc, char **argv)
     for (long left = jobs; left > 0;) {
         dispatch(context, &most);
         long kept = blind ? 0 : look(argv[5], &most, true);
-        for (struct choke_job *job; (job = choke_next(context)) != NULL; left--)
+        for (struct choke_job *job; (job = choke_next(context)); left--)
             print_job(job, started);
         if (leave && kept > 0)
             break;

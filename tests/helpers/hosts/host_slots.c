@@ -13,18 +13,18 @@ static unsigned long count_own(void)
 {
     unsigned long count = 0;
     DIR *directory = opendir("/proc");
-    CHECK(directory != NULL);
-    for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+    CHECK(!!directory);
+    for (struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
         char path[300];
         char line[200];
         unsigned uid = 0;
         unsigned long threads = 0;
-        (void)snprintf(path, sizeof path, "/proc/%s/status", entry->d_name);
+        (void)snprintf(path, sizeof(path), "/proc/%s/status", entry->d_name);
         FILE *stream = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? fopen(path, "re") : NULL;
-        while (stream != NULL && fgets(line, sizeof line, stream) != NULL) {
+        while (stream && fgets(line, sizeof(line), stream)) {
             (void)(sscanf(line, "Uid: %u", &uid) == 1 || sscanf(line, "Threads: %lu", &threads) == 1);
         }
-        if (stream != NULL) {
+        if (stream) {
             (void)fclose(stream);
             count += uid == getuid() ? threads : 0;
         }
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
         CHECK_SAYING(strcmp(result->jail, "none") != 0, "it ran outside of the jail");
     } else {
         CHECK_SAYING(result->outcome == CHOKE_SPAWN_FAILED, choke_outcome_name(result->outcome));
-        CHECK_SAYING(strstr(result->error.message, "again") != NULL, result->error.message);
+        CHECK_SAYING(!!strstr(result->error.message, "again"), result->error.message);
     }
     choke_result_free(result);
     CHECK(setrlimit(RLIMIT_NPROC, &plenty) == 0);

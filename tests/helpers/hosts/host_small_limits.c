@@ -23,16 +23,16 @@ static int failures;
 /* A call that failed; that must be for want of room in files, where it may be at all. A report on a tool has no errno. */
 static void failed(const char *what, const struct choke_error *error)
 {
-    char text[sizeof error->message + 64];
-    (void)snprintf(text, sizeof text, "%s: %s (%d)", what, error->message, error->errnum);
-    CHECK_SAYING(may_fail && (error->errnum == EFBIG || strstr(error->message, "File too large") != NULL), text);
+    char text[sizeof(error->message) + 64];
+    (void)snprintf(text, sizeof(text), "%s: %s (%d)", what, error->message, error->errnum);
+    CHECK_SAYING(may_fail && (error->errnum == EFBIG || strstr(error->message, "File too large")), text);
     failures++;
 }
 
 static const char *in_place(const char *name)
 {
     static char path[4096];
-    (void)snprintf(path, sizeof path, "%s/%s", place, name);
+    (void)snprintf(path, sizeof(path), "%s/%s", place, name);
     return path;
 }
 
@@ -60,7 +60,7 @@ static void run_in_jails(struct choke_context *context)
 {
     static const enum choke_jail jails[] = {CHOKE_JAIL_NONE, CHOKE_JAIL_NATIVE, CHOKE_JAIL_BWRAP};
     static char input[INPUT_BYTES];
-    for (size_t i = 0; i < sizeof jails / sizeof *jails; i++) {
+    for (size_t i = 0; i < sizeof(jails) / sizeof(*jails); i++) {
         run(context, (struct choke_request){.argv = (const char *const[]){"true", "x", NULL}, .jail = jails[i]},
             "true");
         run(context,
@@ -68,7 +68,7 @@ static void run_in_jails(struct choke_context *context)
                                    .jail = jails[i],
                                    .stdin_kind = CHOKE_STDIN_BYTES,
                                    .stdin_bytes = input,
-                                   .stdin_length = sizeof input},
+                                   .stdin_length = sizeof(input)},
             "cat");
         if (jails[i] == CHOKE_JAIL_NONE)
             continue;
@@ -156,7 +156,7 @@ static void prove(void)
     char public_key[CHOKE_AUDIT_KEY_MAX], head[CHOKE_AUDIT_HEAD_MAX], log[4096];
     struct choke_audit_report *report = NULL;
     struct choke_error error = {0};
-    (void)snprintf(log, sizeof log, "%s/audit.jsonl", place);
+    (void)snprintf(log, sizeof(log), "%s/audit.jsonl", place);
     if (access(log, F_OK) < 0)
         return; /* it could not be begun */
     if (choke_audit_keygen(in_place("key"), public_key, &error) < 0) {
@@ -180,7 +180,7 @@ static void *tour(void *data)
     char log[4096];
     struct choke_context *context = NULL;
     struct choke_error error = {0};
-    (void)snprintf(log, sizeof log, "%s/audit.jsonl", place);
+    (void)snprintf(log, sizeof(log), "%s/audit.jsonl", place);
     const struct choke_options options = {.policy_path = policy, .audit_path = log, .audit_max_bytes = 8192};
     CHECK_SAYING(choke_context_new(&options, &context, &error) == 0, error.message);
     explain(context);

@@ -45,7 +45,7 @@ static void check(const struct choke_result *result, const struct given *given)
 static long collect(struct choke_context *context)
 {
     long ended = 0;
-    for (struct choke_job *job = choke_next(context); job != NULL; job = choke_next(context), ended++) {
+    for (struct choke_job *job = choke_next(context); job; job = choke_next(context), ended++) {
         check(choke_job_result(job), choke_job_data(job));
         choke_job_free(job);
     }
@@ -63,7 +63,7 @@ static void cancel(struct choke_context *context, const char *root, enum choke_j
     request.stdin_fd = ends[0];
     struct choke_job *job = host_start(context, &request);
     choke_cancel(job);
-    while (choke_next(context) == NULL) {
+    while (!choke_next(context)) {
         CHECK(choke_wait(context, 20000, NULL) >= 0);
     }
     CHECK(choke_job_result(job)->outcome == CHOKE_CANCELLED);
@@ -79,8 +79,8 @@ int main(int argc, char **argv)
     enum choke_jail jail = strcmp(argv[3], "bwrap") == 0 ? CHOKE_JAIL_BWRAP : CHOKE_JAIL_NATIVE;
     long count = strtol(argv[4], NULL, 10), started = 0, ended = 0;
     size_t zombies = 0, descriptors = host_descriptors();
-    CHECK(count <= (long)(sizeof givens / sizeof givens[0]));
-    for (size_t i = 0; i < sizeof bytes; i++) {
+    CHECK(count <= (long)(sizeof(givens) / sizeof(givens[0])));
+    for (size_t i = 0; i < sizeof(bytes); i++) {
         bytes[i] = (char)(i % 251);
     }
     struct choke_context *context = host_context(argv[1]);

@@ -36,7 +36,7 @@ static struct content load(const char *path)
 {
     struct content content = {.bytes = malloc(MAX_BYTES)};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    CHECK(content.bytes != NULL && fd >= 0);
+    CHECK(content.bytes && fd >= 0);
     for (ssize_t got; (got = read(fd, content.bytes + content.length, MAX_BYTES - content.length)) > 0;) {
         content.length += (size_t)got;
     }

@@ -68,7 +68,7 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < SWARMS; i++) {
         choke_cancel(jobs[i]);
-        while (choke_job_result(jobs[i]) == NULL) {
+        while (!choke_job_result(jobs[i])) {
             CHECK(choke_wait(context, -1, NULL) >= 0);
         }
         CHECK(choke_job_result(jobs[i])->egress->refused > 0);

@@ -26,7 +26,7 @@ static void check_network(void)
     char own[64] = "";
     struct choke_result *result = NULL;
     struct choke_error error = {0};
-    ssize_t length = readlink("/proc/thread-self/ns/net", own, sizeof own - 2);
+    ssize_t length = readlink("/proc/thread-self/ns/net", own, sizeof(own) - 2);
     CHECK(length > 0);
     own[length] = '\n';
     CHECK_SAYING(start(&result, &error) == 0, error.message);
@@ -42,8 +42,8 @@ static void *work(void *unused)
     CHECK(getrlimit(RLIMIT_NOFILE, &usual) == 0);
     const struct rlimit none = {.rlim_cur = 3, .rlim_max = usual.rlim_max};
     CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
-    CHECK(start(&result, &error) == -EMFILE && result == NULL);
-    CHECK_SAYING(strstr(error.message, "this may be temporary: try again") != NULL, error.message);
+    CHECK(start(&result, &error) == -EMFILE && !result);
+    CHECK_SAYING(!!strstr(error.message, "this may be temporary: try again"), error.message);
     CHECK(setrlimit(RLIMIT_NOFILE, &usual) == 0);
     check_network();
     CHECK(unshare(CLONE_NEWNET) == 0);

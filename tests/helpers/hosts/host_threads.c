@@ -22,7 +22,7 @@ static void *work(void *data)
     struct choke_context *context = host_context(worker->policy);
     for (long i = 0; i < worker->count; i++) {
         char text[64];
-        (void)snprintf(text, sizeof text, "%s%ld", worker->word, i);
+        (void)snprintf(text, sizeof(text), "%s%ld", worker->word, i);
         struct choke_request request = host_request((const char *const[]){"say_args", text, NULL}, worker->root);
         struct choke_result *result = host_run(context, &request);
         CHECK_SAYING(result->outcome == CHOKE_EXITED, result->error.message);
@@ -66,12 +66,12 @@ static void hand_over(const char *policy, const char *root)
     struct choke_result *result = host_run(handover.context, &request);
     CHECK_SAYING(result->outcome == CHOKE_EXITED && result->exit_code == 5, result->error.message);
     choke_result_free(result);
-    CHECK(choke_job_result(handover.job) == NULL);
+    CHECK(!choke_job_result(handover.job));
     CHECK(write((int)(long)write_fd, "alive\n", 6) == 6);
     CHECK(close((int)(long)write_fd) == 0);
     CHECK(host_drain(handover.context, 60));
     const struct choke_result *late = choke_job_result(handover.job);
-    CHECK(late != NULL);
+    CHECK(!!late);
     CHECK_SAYING(late->outcome == CHOKE_EXITED && host_is(&late->out, "alive\n"), late->error.message);
     choke_context_free(handover.context);
 }

@@ -36,7 +36,7 @@ static void write_to(const char *path, const char *text)
 static void map(const char *name, pid_t pid)
 {
     char path[64];
-    (void)snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    (void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
     write_to(path, "0 0 4294967295\n");
 }
 

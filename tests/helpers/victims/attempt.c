@@ -124,7 +124,7 @@ static void thread(const char *path, char **argv)
 static void procfd(const char *path, char **argv)
 {
     char name[64];
-    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", open_source(path));
+    (void)snprintf(name, sizeof(name), "/proc/self/fd/%d", open_source(path));
     (void)execve(name, argv, nothing);
 }
 
@@ -199,7 +199,7 @@ static void by_name_only(const char *path, char **argv)
 static void home(const char *path, char **argv)
 {
     const char *directory = getenv("HOME");
-    if (directory == NULL || chdir(directory) < 0) {
+    if (!directory || chdir(directory) < 0) {
         give_up("chdir");
     }
     copy(path, argv);
@@ -260,7 +260,7 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; argc > 2 && i < sizeof ways / sizeof ways[0]; i++) {
+    for (size_t i = 0; argc > 2 && i < sizeof(ways) / sizeof(ways[0]); i++) {
         if (strcmp(argv[1], ways[i].name) == 0) {
             ways[i].act(argv[2], argv + 2);
             give_up("execute");

@@ -15,7 +15,7 @@ int main(int argc, char **argv)
         return 2;
     }
     int limit = (int)strtol(argv[1], NULL, 10);
-    atomic_int *made = mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    atomic_int *made = mmap(NULL, sizeof(*made), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (made == MAP_FAILED) {
         return 2;
     }

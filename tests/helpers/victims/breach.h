@@ -25,7 +25,7 @@ struct breach {
 
 static inline int breach_end(const char *refused)
 {
-    if (refused == NULL) {
+    if (!refused) {
         (void)puts("done");
         return 0;
     }

@@ -52,14 +52,14 @@ static const char *inet(char **arguments)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     address.sin_port = htons((uint16_t)strtol(arguments[0], NULL, 10));
     int fd = socket(AF_INET, SOCK_STREAM, 0);
-    return fd < 0 ? "socket" : say(fd, (struct sockaddr *)&address, sizeof address);
+    return fd < 0 ? "socket" : say(fd, (struct sockaddr *)&address, sizeof(address));
 }
 
 static socklen_t name_socket(struct sockaddr_un *address, const char *name, size_t at)
 {
     size_t length = strlen(name);
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    if (at + length >= sizeof address->sun_path) {
+    if (at + length >= sizeof(address->sun_path)) {
         exit(BREACH_MISUSED);
     }
     (void)memcpy(address->sun_path + at, name, length);
@@ -94,7 +94,7 @@ static const char *datagram(char **arguments)
         return "socketpair";
     }
     return sendto(pair[0], "word", 4, 0, (struct sockaddr *)&address, length) == 4 ||
-                   say(pair[0], (struct sockaddr *)&address, length) == NULL
+                   !say(pair[0], (struct sockaddr *)&address, length)
                ? NULL
                : "sendto";
 }
@@ -107,7 +107,7 @@ static const char *keyring(char **arguments)
     if (key < 0) {
         return "add_key";
     }
-    return syscall(SYS_keyctl, KEYCTL_READ, key, back, sizeof back) == 4 ? NULL : "keyctl";
+    return syscall(SYS_keyctl, KEYCTL_READ, key, back, sizeof(back)) == 4 ? NULL : "keyctl";
 }
 
 static const char *find_keyring(char **arguments)
@@ -138,10 +138,10 @@ static const char *i386(char **arguments)
 {
     (void)arguments;
 #ifdef __x86_64__
-    long result = I386_GETPID;
-    __asm__ volatile("int $0x80" : "+a"(result) : : "memory", "r8", "r9", "r10", "r11");
-    errno = (int)-result;
-    return result > 0 ? NULL : "getpid";
+    long r = I386_GETPID;
+    __asm__ volatile("int $0x80" : "+a"(r) : : "memory", "r8", "r9", "r10", "r11");
+    errno = (int)-r;
+    return r > 0 ? NULL : "getpid";
 #else
     errno = ENOSYS;
     return "getpid";
@@ -152,13 +152,13 @@ static const char *bpf(char **arguments)
 {
     union bpf_attr attributes = {.map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 4, .max_entries = 1};
     (void)arguments;
-    return syscall(SYS_bpf, BPF_MAP_CREATE, &attributes, sizeof attributes) < 0 ? "bpf" : NULL;
+    return syscall(SYS_bpf, BPF_MAP_CREATE, &attributes, sizeof(attributes)) < 0 ? "bpf" : NULL;
 }
 
 static const char *perf(char **arguments)
 {
     struct perf_event_attr attributes = {.type = PERF_TYPE_SOFTWARE,
-                                         .size = sizeof attributes,
+                                         .size = sizeof(attributes),
                                          .config = PERF_COUNT_SW_TASK_CLOCK,
                                          .exclude_kernel = 1,
                                          .exclude_hv = 1};

@@ -34,7 +34,7 @@ static ssize_t load(const char *path)
     if (fd < 0) {
         return -1;
     }
-    ssize_t length = read(fd, content, sizeof content);
+    ssize_t length = read(fd, content, sizeof(content));
     (void)close(fd);
     return length;
 }
@@ -44,7 +44,7 @@ static const char *run(const char *loader, int fd)
 {
     char path[32];
     int status = 0;
-    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     pid_t pid = fork();
     if (pid == 0) {
         (void)execl(loader, loader, path, "ran", NULL);
@@ -114,7 +114,7 @@ static const char *unnamed(char **arguments)
 static const char *named(char **arguments)
 {
     char path[4096];
-    (void)snprintf(path, sizeof path, "%s/code", arguments[2]);
+    (void)snprintf(path, sizeof(path), "%s/code", arguments[2]);
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0700);
     return fd < 0 ? "open" : fill(fd, arguments);
 }

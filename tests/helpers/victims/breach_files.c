@@ -38,7 +38,7 @@ static const char *list(char **arguments)
 {
     DIR *directory = opendir(arguments[0]);
     size_t count = 0;
-    while (directory != NULL && readdir(directory) != NULL) {
+    while (directory && readdir(directory)) {
         count++;
     }
     return count > 0 ? NULL : "opendir";
@@ -101,11 +101,11 @@ static const char *fill(char **arguments)
 {
     static char block[MEGABYTE];
     char path[4096];
-    (void)memset(block, 'x', sizeof block);
-    (void)snprintf(path, sizeof path, "%s/filling", arguments[0]);
+    (void)memset(block, 'x', sizeof(block));
+    (void)snprintf(path, sizeof(path), "%s/filling", arguments[0]);
     for (long i = 0; i < strtol(arguments[1], NULL, 10); i++) {
-        const char *refused = put(path, O_CREAT | O_APPEND, block, sizeof block);
-        if (refused != NULL) {
+        const char *refused = put(path, O_CREAT | O_APPEND, block, sizeof(block));
+        if (refused) {
             return refused;
         }
     }
@@ -116,9 +116,9 @@ static const char *inodes(char **arguments)
 {
     char path[4096];
     for (long i = 0; i < strtol(arguments[1], NULL, 10); i++) {
-        (void)snprintf(path, sizeof path, "%s/%ld", arguments[0], i);
+        (void)snprintf(path, sizeof(path), "%s/%ld", arguments[0], i);
         const char *refused = put(path, O_CREAT, "", 0);
-        if (refused != NULL) {
+        if (refused) {
             return refused;
         }
     }
@@ -143,7 +143,7 @@ static const char *memory(char **arguments)
 static const char *shared_name(const char *name)
 {
     static char path[4096];
-    (void)snprintf(path, sizeof path, "/dev/shm/%s", name);
+    (void)snprintf(path, sizeof(path), "/dev/shm/%s", name);
     return path;
 }
 

@@ -63,8 +63,8 @@ static const char *owner(char **arguments)
     if (look(arguments[0], &status) < 0) {
         return "stat";
     }
-    int result = fd >= 0 ? fchown(fd, status.st_uid, status.st_gid) : chown(arguments[0], status.st_uid, status.st_gid);
-    return result < 0 ? "chown" : NULL;
+    int r = fd >= 0 ? fchown(fd, status.st_uid, status.st_gid) : chown(arguments[0], status.st_uid, status.st_gid);
+    return r < 0 ? "chown" : NULL;
 }
 
 static const char *times(char **arguments)
@@ -75,8 +75,8 @@ static const char *times(char **arguments)
         return "stat";
     }
     const struct timespec same[2] = {status.st_atim, status.st_mtim};
-    int result = fd >= 0 ? futimens(fd, same) : utimensat(AT_FDCWD, arguments[0], same, 0);
-    return result < 0 ? "utimensat" : NULL;
+    int r = fd >= 0 ? futimens(fd, same) : utimensat(AT_FDCWD, arguments[0], same, 0);
+    return r < 0 ? "utimensat" : NULL;
 }
 
 static const char *empty_mode(char **arguments)
@@ -113,11 +113,11 @@ static const char *empty_times(char **arguments)
 static const char *attribute(char **arguments)
 {
     int fd = number_in(arguments[0]);
-    int result = fd >= 0 ? fsetxattr(fd, NAME, "x", 1, 0) : setxattr(arguments[0], NAME, "x", 1, 0);
-    if (result == 0) {
+    int r = fd >= 0 ? fsetxattr(fd, NAME, "x", 1, 0) : setxattr(arguments[0], NAME, "x", 1, 0);
+    if (r == 0) {
         (void)(fd >= 0 ? fremovexattr(fd, NAME) : removexattr(arguments[0], NAME));
     }
-    return result < 0 ? "setxattr" : NULL;
+    return r < 0 ? "setxattr" : NULL;
 }
 
 static const char *flags(char **arguments)
@@ -154,10 +154,10 @@ static const char *young(char **arguments)
 {
     unsigned long long now[3] = {0}; /* struct file_attr, 24 bytes */
     int fd = open_target(arguments[0]);
-    if (fd < 0 || syscall(FILE_GETATTR, fd, "", now, sizeof now, AT_EMPTY_PATH) < 0) {
+    if (fd < 0 || syscall(FILE_GETATTR, fd, "", now, sizeof(now), AT_EMPTY_PATH) < 0) {
         return "open";
     }
-    return syscall(FILE_SETATTR, fd, "", now, sizeof now, AT_EMPTY_PATH) < 0 ? "file_setattr" : NULL;
+    return syscall(FILE_SETATTR, fd, "", now, sizeof(now), AT_EMPTY_PATH) < 0 ? "file_setattr" : NULL;
 }
 
 static const char *lease(char **arguments)
@@ -194,7 +194,7 @@ static const char *any(char **arguments)
 {
     size_t succeeded = 0;
     for (size_t i = 1; i < sizeof(ways) / sizeof(ways[0]); i++) {
-        if (ways[i].act(arguments) == NULL) {
+        if (!ways[i].act(arguments)) {
             (void)printf("%s succeeded\n", ways[i].name);
             succeeded++;
         }

@@ -60,7 +60,7 @@ static const char *clone3_user(char **arguments)
 {
     struct clone_args how = {.flags = CLONE_NEWUSER, .exit_signal = SIGCHLD};
     (void)arguments;
-    return child_made(syscall(SYS_clone3, &how, sizeof how), "clone3");
+    return child_made(syscall(SYS_clone3, &how, sizeof(how)), "clone3");
 }
 
 static const char *mount_there(char **arguments)
@@ -84,7 +84,7 @@ static const char *uncover(char **arguments)
 static const char *attributes(char **arguments)
 {
     struct mount_attr attr = {.attr_clr = MOUNT_ATTR_RDONLY};
-    return syscall(SYS_mount_setattr, AT_FDCWD, arguments[0], 0, &attr, sizeof attr) < 0 ? "mount_setattr" : NULL;
+    return syscall(SYS_mount_setattr, AT_FDCWD, arguments[0], 0, &attr, sizeof(attr)) < 0 ? "mount_setattr" : NULL;
 }
 
 static const char *pivot(char **arguments)
@@ -156,7 +156,7 @@ static const char *guess(char **arguments)
         char bytes[sizeof(struct file_handle) + 2 * sizeof(uint32_t)];
     } guessed = {.handle.handle_bytes = 2 * sizeof(uint32_t), .handle.handle_type = INODE_AND_GENERATION};
     const uint32_t parts[2] = {(uint32_t)strtoul(arguments[0], NULL, 10), 0};
-    (void)memcpy(guessed.bytes + sizeof(struct file_handle), parts, sizeof parts);
+    (void)memcpy(guessed.bytes + sizeof(struct file_handle), parts, sizeof(parts));
     return by_handle(&guessed.handle, arguments[1]);
 }
 

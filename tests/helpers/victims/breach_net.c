@@ -45,14 +45,14 @@ static socklen_t read_address(const char *text, const char *port, union address 
     if (inet_pton(AF_INET, text, &address->four.sin_addr) == 1) {
         address->four.sin_family = AF_INET;
         address->four.sin_port = htons((uint16_t)number(port));
-        return sizeof address->four;
+        return sizeof(address->four);
     }
     if (inet_pton(AF_INET6, text, &address->six.sin6_addr) != 1) {
         exit(BREACH_MISUSED);
     }
     address->six.sin6_family = AF_INET6;
     address->six.sin6_port = htons((uint16_t)number(port));
-    return sizeof address->six;
+    return sizeof(address->six);
 }
 
 static const char *kind(char **arguments)
@@ -102,7 +102,7 @@ static const char *query(char **arguments)
 {
     static const unsigned char question[] = "\x12\x34\x01\0\0\x01\0\0\0\0\0\0\x06secret\x07"
                                             "example\x03org\0\0\x01\0\x01";
-    return send_to(arguments, SOCK_DGRAM, question, sizeof question - 1, 0);
+    return send_to(arguments, SOCK_DGRAM, question, sizeof(question) - 1, 0);
 }
 
 static const char *bind_to(char **arguments)
@@ -135,7 +135,7 @@ static const char *over(char **arguments)
     if (fd < 0) {
         return "socket";
     }
-    return setsockopt(fd, IPPROTO_TCP, TCP_ULP, "none", sizeof "none") < 0 ? "setsockopt" : NULL;
+    return setsockopt(fd, IPPROTO_TCP, TCP_ULP, "none", sizeof("none")) < 0 ? "setsockopt" : NULL;
 }
 
 static const char *again(char **arguments)
@@ -147,7 +147,7 @@ static const char *again(char **arguments)
     if (fd < 0 || connect(fd, &address.any, length) < 0) {
         return "gate";
     }
-    if (connect(fd, &nobody, sizeof nobody) < 0) {
+    if (connect(fd, &nobody, sizeof(nobody)) < 0) {
         return "disconnect";
     }
     length = read_address(arguments[0], arguments[1], &address);
@@ -192,7 +192,7 @@ static const char *scatter(char **arguments)
     for (int i = 0; i < 2 * number(arguments[0]); i++) {
         int fd = socket(AF_INET, SOCK_STREAM, 0);
         address.sin_addr.s_addr = htonl((198U << 24 | 18U << 16) + (uint32_t)(i / 2));
-        if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) == 0) {
+        if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0) {
             return "scatter";
         }
         (void)close(fd);
@@ -203,11 +203,11 @@ static const char *scatter(char **arguments)
 static const char *look(char **arguments)
 {
     char line[512];
-    ssize_t length = readlink("/proc/self/ns/net", line, sizeof line);
+    ssize_t length = readlink("/proc/self/ns/net", line, sizeof(line));
     (void)arguments;
     (void)printf("%.*s\n", (int)length, line);
     FILE *table = fopen("/proc/net/tcp", "r");
-    while (table != NULL && fgets(line, sizeof line, table) != NULL) {
+    while (table && fgets(line, sizeof(line), table)) {
         (void)fputs(line, stdout);
     }
     return reach(gate);

@@ -62,9 +62,9 @@ static pid_t make_sibling(void)
             (void)pause();
             _exit(0);
         }
-        _exit(write(pair[1], &sibling, sizeof sibling) == sizeof sibling ? 0 : 1);
+        _exit(write(pair[1], &sibling, sizeof(sibling)) == sizeof(sibling) ? 0 : 1);
     }
-    if (waitpid(child, NULL, 0) != child || read(pair[0], &sibling, sizeof sibling) != sizeof sibling) {
+    if (waitpid(child, NULL, 0) != child || read(pair[0], &sibling, sizeof(sibling)) != sizeof(sibling)) {
         exit(BREACH_MISUSED);
     }
     return sibling;
@@ -115,7 +115,7 @@ static const char *rewrite(char **arguments)
     if (fd < 0) {
         return "open";
     }
-    ssize_t length = read(fd, text, sizeof text);
+    ssize_t length = read(fd, text, sizeof(text));
     if (length <= 0) {
         return "read";
     }
@@ -132,7 +132,7 @@ static const char *replace(char **arguments)
     if (fd < 0) {
         return "open";
     }
-    (void)snprintf(name, sizeof name, "of=/proc/self/fd/%d", fd);
+    (void)snprintf(name, sizeof(name), "of=/proc/self/fd/%d", fd);
     const char *const dd_argv[] = {arguments[0], "if=/dev/zero", name,          "conv=notrunc",
                                    "bs=1",       "count=1",      "status=none", NULL};
     (void)execv(arguments[0], (char **)(uintptr_t)dd_argv);
@@ -159,7 +159,7 @@ static const char *init_descriptors(char **arguments)
     char name[64];
     (void)arguments;
     for (int fd = 0; fd < 1024; fd++) {
-        (void)snprintf(name, sizeof name, "/proc/1/fd/%d", fd);
+        (void)snprintf(name, sizeof(name), "/proc/1/fd/%d", fd);
         if (open(name, O_PATH) >= 0) {
             return NULL;
         }

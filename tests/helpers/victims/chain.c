@@ -12,7 +12,7 @@ enum { FRESH_EVERY = 20 };
 static void begin_anew(long depth, char *manner, char *marker)
 {
     char text[32];
-    (void)snprintf(text, sizeof text, "%ld", depth);
+    (void)snprintf(text, sizeof(text), "%ld", depth);
     char name[] = "chain";
     char *argv[] = {name, text, manner, marker, NULL};
     (void)execv("/proc/self/exe", argv);

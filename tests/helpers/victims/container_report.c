@@ -8,10 +8,10 @@ static void print_file(const char *path, const char *wanted)
 {
     FILE *file = fopen(path, "r");
     char line[256];
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (wanted == NULL || strncmp(line, wanted, strlen(wanted)) == 0)
+    while (file && fgets(line, sizeof(line), file))
+        if (!wanted || strncmp(line, wanted, strlen(wanted)) == 0)
             printf("%s", line);
-    if (file != NULL)
+    if (file)
         (void)fclose(file);
 }
 
@@ -21,7 +21,7 @@ int main(int argc, char **argv)
     print_file("/proc/self/status", "CapBnd:");
     print_file("/proc/self/status", "NoNewPrivs:");
     DIR *interfaces = opendir("/sys/class/net");
-    for (const struct dirent *entry; interfaces != NULL && (entry = readdir(interfaces)) != NULL;)
+    for (const struct dirent *entry; interfaces && (entry = readdir(interfaces));)
         if (entry->d_name[0] != '.')
             printf("interface %s\n", entry->d_name);
     if (argc > 1)

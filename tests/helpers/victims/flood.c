@@ -29,7 +29,7 @@ static int put(int fd, const char *data, size_t length)
 /* The bytes from offset on: at most one buffer, and not beyond total. */
 static size_t piece(unsigned long long offset, unsigned long long total)
 {
-    size_t room = sizeof pattern - (size_t)(offset % PERIOD);
+    size_t room = sizeof(pattern) - (size_t)(offset % PERIOD);
     return total - offset < room ? (size_t)(total - offset) : room;
 }
 
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     unsigned long long offset = strlen(text);
     int streams[2] = {strcmp(argv[2], "err") == 0 ? STDERR_FILENO : STDOUT_FILENO, STDERR_FILENO};
     int count = strcmp(argv[2], "both") == 0 ? 2 : 1;
-    for (size_t i = 0; i < sizeof pattern; i++) {
+    for (size_t i = 0; i < sizeof(pattern); i++) {
         size_t j = i % PERIOD;
         pattern[i] = (char)(33 + (j * 31 + j / 94) % 94);
     }

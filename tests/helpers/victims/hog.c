@@ -24,7 +24,7 @@
 static int say_number(long got, long wanted)
 {
     char text[32];
-    (void)snprintf(text, sizeof text, "%ld\n", got);
+    (void)snprintf(text, sizeof(text), "%ld\n", got);
     victim_say(got == wanted ? "full\n" : text);
     return 0;
 }
@@ -159,7 +159,7 @@ static int file(long wanted, const char *path)
     static char block[4096];
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     long got = 0;
-    while (fd >= 0 && got < wanted * 256 && write(fd, block, sizeof block) == (ssize_t)sizeof block) {
+    while (fd >= 0 && got < wanted * 256 && write(fd, block, sizeof(block)) == (ssize_t)sizeof(block)) {
         got++;
     }
     return say_number(got, wanted * 256);
@@ -190,7 +190,7 @@ int main(int argc, char **argv)
                {"burners", burners},
                {"file", file},
                {"files", files}};
-    for (size_t i = 0; argc > 1 && i < sizeof all / sizeof all[0]; i++) {
+    for (size_t i = 0; argc > 1 && i < sizeof(all) / sizeof(all[0]); i++) {
         if (strcmp(argv[1], all[i].name) == 0) {
             return all[i].take(argc > 2 ? strtol(argv[2], NULL, 10) : 0, argc > 3 ? argv[3] : "hogged");
         }

@@ -17,15 +17,15 @@ static pid_t parent_of(pid_t pid)
 {
     char path[64];
     char text[512];
-    (void)snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    (void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
     int fd = open(path, O_RDONLY);
-    ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
     if (length <= 0) {
         _exit(3);
     }
     text[length] = '\0';
     const char *after_name = strrchr(text, ')');
-    if (after_name == NULL || strlen(after_name) < 5) {
+    if (!after_name || strlen(after_name) < 5) {
         _exit(3);
     }
     (void)close(fd);

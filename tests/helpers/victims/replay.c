@@ -41,7 +41,7 @@ int main(void)
     size_t used = strcspn(text, "\n");
     text[used] = '\0';
     size_t got = fread(input, 1, sizeof(input) - 1, stdin);
-    if (memmem(input, got, text, used) == NULL)
+    if (!memmem(input, got, text, used))
         return 9;
     return fwrite(text + used + 1, 1, length - used - 1, stdout) == length - used - 1 ? 0 : 7;
 }

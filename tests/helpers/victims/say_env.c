@@ -5,7 +5,7 @@
 
 int main(void)
 {
-    for (char **variable = environ; *variable != NULL; variable++) {
+    for (char **variable = environ; *variable; variable++) {
         size_t length = strlen(*variable) + 1;
         if (fwrite(*variable, 1, length, stdout) != length) {
             return 1;

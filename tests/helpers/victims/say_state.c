@@ -15,17 +15,17 @@
 static void say_descriptors(void)
 {
     DIR *directory = opendir("/proc/self/fd");
-    if (directory == NULL) {
+    if (!directory) {
         exit(1);
     }
-    for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+    for (struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
         char *end = NULL;
         long number = strtol(entry->d_name, &end, 10);
         if (end == entry->d_name || number == dirfd(directory)) {
             continue;
         }
         char target[4096] = "?";
-        ssize_t length = readlinkat(dirfd(directory), entry->d_name, target, sizeof target - 1);
+        ssize_t length = readlinkat(dirfd(directory), entry->d_name, target, sizeof(target) - 1);
         target[length > 0 ? length : 0] = '\0';
         printf("fd.%ld=%s\n", number, target);
     }
@@ -52,7 +52,7 @@ static void say_signals(void)
 int main(void)
 {
     char directory[4096];
-    printf("cwd=%s\n", getcwd(directory, sizeof directory) != NULL ? directory : "?");
+    printf("cwd=%s\n", getcwd(directory, sizeof(directory)) ? directory : "?");
     say_descriptors();
     say_signals();
     printf("pid=%d\nppid=%d\npgid=%d\nsid=%d\n", getpid(), getppid(), getpgid(0), getsid(0));

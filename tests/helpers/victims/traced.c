@@ -22,9 +22,9 @@
 
 #define FORGED_LINE "1 execve(\"/forged\", [\"forged\"], 0x0 /* 0 vars */) = 0\n"
 
-static void report(const char *what, long result)
+static void report(const char *what, long r)
 {
-    printf("%s: %s\n", what, result < 0 ? strerror(errno) : "done");
+    printf("%s: %s\n", what, r < 0 ? strerror(errno) : "done");
     (void)fflush(stdout);
 }
 
@@ -49,16 +49,16 @@ static void connect_to(const char *address)
     struct sockaddr_in peer = {.sin_family = AF_INET, .sin_port = htons(443)};
     (void)inet_pton(AF_INET, address, &peer.sin_addr);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    report(address, connect(fd, (const struct sockaddr *)&peer, sizeof peer));
+    report(address, connect(fd, (const struct sockaddr *)&peer, sizeof(peer)));
     (void)close(fd);
 }
 
 static void connect_to_path(const char *path)
 {
     struct sockaddr_un peer = {.sun_family = AF_UNIX};
-    (void)snprintf(peer.sun_path, sizeof peer.sun_path, "%s", path);
+    (void)snprintf(peer.sun_path, sizeof(peer.sun_path), "%s", path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    report(path, connect(fd, (const struct sockaddr *)&peer, sizeof peer));
+    report(path, connect(fd, (const struct sockaddr *)&peer, sizeof(peer)));
     (void)close(fd);
 }
 
@@ -85,7 +85,7 @@ static int forge_into(pid_t pid)
     char path[64];
     int opened = 0;
     for (int fd = 0; fd < 64; fd++) {
-        (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+        (void)snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
         int held = open(path, O_WRONLY | O_CLOEXEC);
         if (held >= 0) {
             (void)write(held, FORGED_LINE, strlen(FORGED_LINE));
@@ -101,12 +101,12 @@ static void attack(const char *unused)
 {
     const pid_t others[] = {1, getppid()};
     (void)unused;
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         printf("opened %d\n", forge_into(others[i]));
     (void)fflush(stdout);
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         report("attach", ptrace(PTRACE_SEIZE, others[i], NULL, NULL));
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         report("kill", kill(others[i], SIGKILL));
 }
 
@@ -132,19 +132,19 @@ static void look_untraced(const char *path)
 static void look_untraced_by_args(const char *path)
 {
     struct clone_args args = {.flags = CLONE_UNTRACED, .exit_signal = SIGCHLD};
-    let_look("clone3", syscall(SYS_clone3, &args, sizeof args), path);
+    let_look("clone3", syscall(SYS_clone3, &args, sizeof(args)), path);
 }
 
 /* The same by the number of the other ABI, if this processor has one. */
 static void look_untraced_by_32_bits(const char *path)
 {
 #if defined(__x86_64__)
-    long result;
+    long r;
     __asm__ volatile("int $0x80"
-                     : "=a"(result)
+                     : "=a"(r)
                      : "a"(120), "b"(CLONE_UNTRACED | SIGCHLD), "c"(0), "d"(0), "S"(0), "D"(0)
                      : "r8", "r9", "r10", "r11", "memory");
-    let_look("clone of 32 bits", (int)result, path);
+    let_look("clone of 32 bits", (int)r, path);
 #else
     look_untraced(path);
 #endif
@@ -175,10 +175,10 @@ static void start_by_loader(const char *program)
 {
     char loader[512] = "";
     DIR *root = opendir("/");
-    for (const struct dirent *entry; root != NULL && (entry = readdir(root)) != NULL;)
+    for (const struct dirent *entry; root && (entry = readdir(root));)
         if (strncmp(entry->d_name, ".chokepoint", strlen(".chokepoint")) == 0)
-            (void)snprintf(loader, sizeof loader, "/%s/loader", entry->d_name);
-    if (root != NULL)
+            (void)snprintf(loader, sizeof(loader), "/%s/loader", entry->d_name);
+    if (root)
         (void)closedir(root);
     pid_t pid = fork();
     if (pid == 0) {
@@ -271,7 +271,7 @@ static const struct {
 int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
-        for (size_t j = 0; j < sizeof acts / sizeof acts[0]; j++)
+        for (size_t j = 0; j < sizeof(acts) / sizeof(acts[0]); j++)
             if (strncmp(argv[i], acts[j].name, strlen(acts[j].name)) == 0)
                 acts[j].act(argv[i] + strlen(acts[j].name));
     return 3;

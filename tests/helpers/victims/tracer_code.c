@@ -15,12 +15,9 @@
 static long call(long number, long first, long second, long third)
 {
 #if defined(__x86_64__)
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(first), "S"(second), "d"(third)
-                     : "rcx", "r11", "memory");
-    return result;
+    long r;
+    __asm__ volatile("syscall" : "=a"(r) : "a"(number), "D"(first), "S"(second), "d"(third) : "rcx", "r11", "memory");
+    return r;
 #elif defined(__aarch64__)
     register long x8 __asm__("x8") = number, x0 __asm__("x0") = first, x1 __asm__("x1") = second,
                      x2 __asm__("x2") = third;
@@ -33,6 +30,6 @@ static long call(long number, long first, long second, long third)
 __attribute__((constructor)) static void forge(void)
 {
     static const char text[] = FORGED;
-    if (call(SYS_write, TRACE_FD, (long)text, sizeof text - 1) > 0)
+    if (call(SYS_write, TRACE_FD, (long)text, sizeof(text) - 1) > 0)
         (void)call(SYS_exit_group, 0, 0, 0);
 }
