@@ -290,11 +290,7 @@ static void check_execs(struct review *check)
         unmapped = find_unmapped(&tool->args->subcommands[i].execs);
     check->key = "execs";
     if (unmapped)
-        (void)add_finding(
-            check, CHOKE_SEVERITY_ERROR,
-            "'%s' in 'execs' is a directory outside /usr, /lib, /bin and the like: in a jail, code is mapped only "
-            "from directories inside these; name its files one by one",
-            CK_QUOTE(unmapped));
+        (void)add_finding(check, CHOKE_SEVERITY_ERROR, CK_NATIVE_OUTSIDE_SYSTEM, CK_QUOTE(unmapped));
 }
 
 static void check_tools(struct review *check, const struct ck_policy *model)

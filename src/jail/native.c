@@ -223,11 +223,7 @@ static int add_code_tree(struct ck_native_builder *program, const char *real, ch
                          struct choke_error *error)
 {
     if (!ck_native_is_system(real))
-        return ck_error_set(
-            error, CHOKE_JAIL_UNAVAILABLE, EXDEV,
-            "'%s' in 'execs' is a directory, and not beneath /usr, /lib, /bin or another system tree; in "
-            "a jail only directories there can hold code; name its files one by one",
-            CK_QUOTE(real));
+        return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, EXDEV, CK_NATIVE_OUTSIDE_SYSTEM, CK_QUOTE(real));
     (void)snprintf(ret_inside, PATH_MAX, "%s", real);
     ck_native_program_add(program, CK_NATIVE_OP_BIND_CODE, real + 1, real);
     return 0;

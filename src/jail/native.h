@@ -37,6 +37,14 @@ struct ck_native_wanted {
 bool ck_native_is_system(const char *path);
 
 /*
+ * The message about a directory in 'execs' that is not inside a system tree: a run and a review of
+ * the policy say the same.
+ */
+#define CK_NATIVE_OUTSIDE_SYSTEM \
+    "'%s' in 'execs' is a directory outside /usr, /lib, /bin and the other system trees; in a jail, code is mapped " \
+    "only from directories inside these; name its files one by one"
+
+/*
  * Writes the program to a sealed memory file. Returns 0, or a negative errno with *error filled:
  * CHOKE_JAIL_UNAVAILABLE, or CHOKE_SPAWN_FAILED for lack of memory or descriptors.
  */

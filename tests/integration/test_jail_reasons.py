@@ -74,7 +74,7 @@ def test_directory_of_execs_outside_of_the_system_is_named(cell):
         return [found for found in json.loads(answer.out)["findings"] if found["rule"] == "tools.true.execs"]
     bad = policy_for(cell, "true", execs=[str(box.base / "tools")])
     answer = cell.run("true", policy=bad)
-    said = f"'{box.base / 'tools'}' in 'execs' is a directory, and not beneath /usr"
+    said = f"'{box.base / 'tools'}' in 'execs' is a directory outside /usr"
     assert answer.outcome == "jail_unavailable" and said in answer.message
     findings = check(bad)
     assert len(findings) == 1 and findings[0]["severity"] == "error" and said in findings[0]["message"]
