@@ -51,16 +51,6 @@ static void put3(struct command_line *line, const char *option, const char *from
 
 /* ---- the content of the jail ---- */
 
-static const char *text_at(const struct ck_native_program *program, uint32_t at)
-{
-    return at != 0 ? (const char *)program + at : NULL;
-}
-
-static const struct ck_native_op *ops_of(const struct ck_native_program *program)
-{
-    return (const void *)((const char *)program + program->ops_at);
-}
-
 static bool beneath(const char *path, const char *tree)
 {
     size_t length = strlen(tree);
@@ -71,8 +61,8 @@ static bool beneath(const char *path, const char *tree)
 static bool is_there(const struct ck_native_program *program, const char *path)
 {
     for (uint32_t i = 0; i < program->ops_count; i++) {
-        const struct ck_native_op *operation = &ops_of(program)[i];
-        if (operation->op == CK_NATIVE_OP_BIND && beneath(path, text_at(program, operation->inside)))
+        const struct ck_native_op *operation = &ck_native_ops(program)[i];
+        if (operation->op == CK_NATIVE_OP_BIND && beneath(path, ck_native_text(program, operation->inside)))
             return true;
     }
     return false;
@@ -81,8 +71,8 @@ static bool is_there(const struct ck_native_program *program, const char *path)
 static void put_operation(struct command_line *line, const struct ck_native_program *program,
                           const struct ck_native_op *operation)
 {
-    const char *inside = text_at(program, operation->inside);
-    const char *outside = text_at(program, operation->outside);
+    const char *inside = ck_native_text(program, operation->inside);
+    const char *outside = ck_native_text(program, operation->outside);
     const char *place = !line->args ? inside : ck_arena_printf(line->arena, "/%s", inside);
     /* bwrap makes these two itself: --proc and --dev below. */
     if (strcmp(inside, "proc") == 0 || beneath(inside, "dev"))
@@ -122,7 +112,7 @@ static void put_jail(struct command_line *line, const struct ck_bwrap_wanted *wa
     for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
         put(line, first[i]);
     for (uint32_t i = 0; i < wanted->program->ops_count; i++)
-        put_operation(line, wanted->program, &ops_of(wanted->program)[i]);
+        put_operation(line, wanted->program, &ck_native_ops(wanted->program)[i]);
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
         put(line, own[i]);
     if (wanted->scratch) {

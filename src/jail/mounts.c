@@ -5,11 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *text_at(const struct ck_native_program *program, uint32_t at)
-{
-    return at != 0 ? (const char *)program + at : NULL;
-}
-
 static const char *bind_line(struct ck_arena *arena, const char *how, const char *inside, const char *outside)
 {
     return strcmp(inside, outside + 1) == 0 ? ck_arena_printf(arena, "%s /%s", how, inside)
@@ -20,8 +15,8 @@ static const char *bind_line(struct ck_arena *arena, const char *how, const char
 static bool describe(const struct ck_native_program *program, const struct ck_native_op *operation,
                      struct ck_arena *arena, const char **ret_line)
 {
-    const char *inside = text_at(program, operation->inside);
-    const char *outside = text_at(program, operation->outside);
+    const char *inside = ck_native_text(program, operation->inside);
+    const char *outside = ck_native_text(program, operation->outside);
     *ret_line = NULL;
     switch ((enum ck_native_op_kind)operation->op) {
     case CK_NATIVE_OP_DIRECTORY:
@@ -54,7 +49,7 @@ const char **ck_mounts_list(const struct ck_native_program *program, const char 
 {
     static const char *const names[] = {
         [CK_WORKSPACE_RO] = "ro", [CK_WORKSPACE_RW] = "rw", [CK_WORKSPACE_OVERLAY] = "overlay"};
-    const struct ck_native_op *ops = (const void *)((const char *)program + program->ops_at);
+    const struct ck_native_op *ops = ck_native_ops(program);
     /* Three lines more than operations, and the NULL at the end. */
     const char **lines = ck_arena_array(arena, program->ops_count + 4u, sizeof(*lines));
     size_t count = 0;

@@ -67,6 +67,12 @@ static inline const char *ck_native_text(const struct ck_native_program *program
     return at != 0 ? (const char *)program + at : NULL;
 }
 
+/* The operations of a program, ops_count of them. */
+static inline const struct ck_native_op *ck_native_ops(const struct ck_native_program *program)
+{
+    return (const void *)((const char *)program + program->ops_at);
+}
+
 /* The layers of a jail. Each is proven by an attempt to get through it (keeper/prove.c). */
 enum ck_jail_layer {
     CK_JAIL_LAYER_USER_NS,

@@ -142,20 +142,10 @@ static int allow_facts(struct ruleset_builder *ruleset_builder)
 
 /* ---- the program ---- */
 
-static const char *text_at(const struct ck_native_program *program, uint32_t at)
-{
-    return at != 0 ? (const char *)program + at : NULL;
-}
-
-static const struct ck_native_op *ops_of(const struct ck_native_program *program)
-{
-    return (const void *)((const char *)program + program->ops_at);
-}
-
 static int allow_operation(struct ruleset_builder *ruleset_builder, const struct ck_native_op *operation)
 {
-    const char *inside = text_at(ruleset_builder->program, operation->inside);
-    const char *outside = text_at(ruleset_builder->program, operation->outside);
+    const char *inside = ck_native_text(ruleset_builder->program, operation->inside);
+    const char *outside = ck_native_text(ruleset_builder->program, operation->outside);
     char path[PATH_MAX];
     switch ((enum ck_native_op_kind)operation->op) {
     case CK_NATIVE_OP_BIND:
@@ -179,23 +169,23 @@ static int allow_operation(struct ruleset_builder *ruleset_builder, const struct
 /* The path on the host of a file that may be executed. */
 static const char *outside_of(const struct ck_native_program *program, const char *inside)
 {
-    const struct ck_native_op *ops = ops_of(program);
+    const struct ck_native_op *ops = ck_native_ops(program);
     for (uint32_t i = 0; i < program->ops_count; i++)
-        if (ops[i].op == CK_NATIVE_OP_BIND_CODE && strcmp(text_at(program, ops[i].inside), inside + 1) == 0)
-            return text_at(program, ops[i].outside);
+        if (ops[i].op == CK_NATIVE_OP_BIND_CODE && strcmp(ck_native_text(program, ops[i].inside), inside + 1) == 0)
+            return ck_native_text(program, ops[i].outside);
     return inside;
 }
 
 static int allow_program(struct ruleset_builder *ruleset_builder)
 {
     const struct ck_native_program *program = ruleset_builder->program;
-    const struct ck_native_op *ops = ops_of(program);
+    const struct ck_native_op *ops = ck_native_ops(program);
     const uint32_t *execs = (const void *)((const char *)program + program->execs_at);
     int r = allow_facts(ruleset_builder);
     for (uint32_t i = 0; i < program->ops_count && r == 0; i++)
         r = allow_operation(ruleset_builder, &ops[i]);
     for (uint32_t i = 0; i < program->execs_count && r == 0; i++)
-        r = allow(ruleset_builder, outside_of(program, text_at(program, execs[i])), CK_LANDLOCK_GRANT_EXECUTE);
+        r = allow(ruleset_builder, outside_of(program, ck_native_text(program, execs[i])), CK_LANDLOCK_GRANT_EXECUTE);
     return r;
 }
 

@@ -160,7 +160,7 @@ static long bind_code(int root_fd, const char *inside)
  */
 static long seal(const struct ck_native_program *program)
 {
-    const struct ck_native_op *ops = (const void *)((const char *)program + program->ops_at);
+    const struct ck_native_op *ops = ck_native_ops(program);
     long r = CK_RAW1(unshare, CLONE_NEWNS);
     long root = r < 0 ? r : CK_RAW4(openat, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     r = root < 0 ? root : set_mount(AT_FDCWD, "/", AT_RECURSIVE, MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSUID, 0);

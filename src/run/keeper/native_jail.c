@@ -218,7 +218,7 @@ static long make_cover(int root_fd)
 static long build_root(struct ck_native_jail *jail)
 {
     const struct ck_native_program *program = jail->program;
-    const struct ck_native_op *ops = (const void *)((const char *)program + program->ops_at);
+    const struct ck_native_op *ops = ck_native_ops(program);
     long root = make_tmpfs();
     if (root < 0)
         return root;
