@@ -378,7 +378,7 @@ def test_annotations_are_what_github_reads(tree):
     assert answer.status == 1
     position = r"line=2,endLine=2,col=1,endColumn=10"
     assert re.fullmatch(rf"::error file=sub/a%2Cb%3Ac%25\.py,{position},title={SHELL_RULE}::os\.system: .+", first)
-    assert second.startswith("::warning file=b.py,title=not-scanned::nobody has looked at this")
+    assert second.startswith("::warning file=b.py,title=not-scanned::not scanned: binary")
 
 
 def test_annotations_of_a_clean_tree_are_nothing(tree):
