@@ -44,7 +44,7 @@ static int read_record(struct ck_arena *arena, int directory_fd, struct ck_decis
 {
     struct stat status;
     CK_FD fd = ck_file_open(directory_fd, record->name, O_NOFOLLOW, &status);
-    if (fd == -ELOOP || fd == -EINVAL) /* a link, or no regular file */
+    if (fd == -ELOOP || fd == -EINVAL) /* a link, or not a regular file */
         return 0;
     if (fd < 0) {
         *errnum = -fd;

@@ -36,7 +36,7 @@ def test_tools_have_the_current_rights_of_their_caller(root_box, change, jail):
     argument = [str(root_box.directory("other"))] if change == "root" else []
     made = []
     if change == "cgroup":
-        directories = [directory for directory, names in cgroups.places().items() if cgroups.may_be_left(directory, names)]
+        directories = [directory for directory, names in cgroups.directories().items() if cgroups.may_be_left(directory, names)]
         if not directories:
             skip("cgroup", "no cgroup may be made")
         made = [os.path.join(directories[0], f"choke-changed-{os.getpid()}")]

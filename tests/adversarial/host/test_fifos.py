@@ -114,7 +114,7 @@ FILES = {
     "run --policy": (["run", "--no-audit", "--policy", "{}", "--", "true"], "not a regular file"),
     "run --audit": (["run", "--policy", "POLICY", "--audit", "{}", "--", "true"], "not a regular file"),
     "gather --probes": (["gather", ".", "--no-audit", "--probes", "{}"], "not a regular file"),
-    "lock --check": (["lock", "--policy", "POLICY", "--check", "{}"], "no regular file"),
+    "lock --check": (["lock", "--policy", "POLICY", "--check", "{}"], "not a regular file"),
     "audit head": (["audit", "head", "{}"], "not a regular file"),
     "audit verify": (["audit", "verify", "{}"], "neither a regular file nor a pipe"),
     "audit show": (["audit", "show", "{}"], "neither a regular file nor a pipe"),
