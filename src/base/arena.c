@@ -17,17 +17,19 @@
 #define MAX_BLOCK_BYTES ((size_t)256 << 10)
 
 struct ck_arena_block {
-    struct ck_arena_block *next;
-    size_t used;
-    size_t size;
+    struct ck_arena_block *next; /* the one before it; NULL in the first */
+    size_t used;                 /* bytes of data, always aligned */
+    size_t size;                 /* bytes of data */
     alignas(max_align_t) unsigned char data[];
 };
 
+/* Rounded up, so that the next allocation is aligned for any type. */
 static size_t aligned(size_t bytes)
 {
     return (bytes + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
 }
 
+/* The rest of the block before it is never used again. */
 static struct ck_arena_block *add_block(struct ck_arena *arena, size_t need)
 {
     size_t size = arena->blocks ? arena->blocks->size * 2 : FIRST_BLOCK_BYTES;
@@ -49,6 +51,7 @@ static struct ck_arena_block *add_block(struct ck_arena *arena, size_t need)
 
 void *ck_arena_alloc(struct ck_arena *arena, size_t bytes)
 {
+    /* so that rounding up, doubling and adding the header of a block cannot overflow */
     if (bytes > SIZE_MAX / 4)
         return NULL;
     size_t need = aligned(bytes == 0 ? 1 : bytes);
@@ -72,6 +75,7 @@ void *ck_arena_array(struct ck_arena *arena, size_t count, size_t element_bytes)
 
 char *ck_arena_memdup(struct ck_arena *arena, const char *text, size_t length)
 {
+    /* zeroed, so the NUL is there */
     char *copy = ck_arena_alloc(arena, length + 1);
     if (copy)
         memcpy(copy, text, length);

@@ -14,11 +14,12 @@
 struct ck_arena_block;
 
 struct ck_arena {
-    struct ck_arena_block *blocks;
-    size_t total_bytes;
-    size_t max_bytes;
+    struct ck_arena_block *blocks; /* newest first */
+    size_t total_bytes;            /* of all blocks, also what is unused */
+    size_t max_bytes;              /* 0: no maximum */
 };
 
+/* 0 bytes give a pointer that is not NULL. The array form also fails if the product overflows. */
 void *ck_arena_alloc(struct ck_arena *arena, size_t bytes);
 void *ck_arena_array(struct ck_arena *arena, size_t count, size_t element_bytes);
 
@@ -29,6 +30,7 @@ char *ck_arena_printf(struct ck_arena *arena, const char *format, ...) __attribu
 /* A copy of a NULL-terminated vector and its strings. NULL gives an empty vector. */
 const char **ck_arena_strv(struct ck_arena *arena, const char *const *strings);
 
+/* Frees everything. The arena is empty then, with the same maximum, and can be used again. */
 void ck_arena_done(struct ck_arena *arena);
 
 #endif

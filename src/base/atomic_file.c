@@ -12,14 +12,20 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* The directory of path, and the name in it. To search it is enough to replace a file, so it is not opened for reading. */
+/*
+ * Splits path into its directory, which is opened, and the name in it. To replace a file, search
+ * and write permission on the directory are enough, so it is opened with O_PATH and not for
+ * reading.
+ */
 static int open_directory(struct ck_atomic_file *file, int directory_fd, const char *path)
 {
     char directory[PATH_MAX] = ".";
     const char *slash = strrchr(path, '/');
     file->name = slash ? slash + 1 : path;
+    /* A path that ends in a slash names a directory, which cannot be replaced by a file. */
     if (file->name[0] == '\0')
         return path[0] == '\0' ? -ENOENT : -EISDIR;
+    /* with the slash, so that "/name" gives "/" and not an empty path */
     int length = slash ? snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path + 1), path) : 1;
     if (length < 0 || (size_t)length >= sizeof(directory))
         return -ENAMETOOLONG;
@@ -31,12 +37,14 @@ int ck_atomic_file_begin(struct ck_atomic_file *file, int directory_fd, const ch
 {
     uint64_t number;
     *file = (struct ck_atomic_file){.fd = -1, .directory_fd = -1};
+    /* An unknown name, so that others who may write here cannot create it first. */
     if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
         return -EIO;
     (void)snprintf(file->temporary, sizeof(file->temporary), ".chokepoint-%016llx", (unsigned long long)number);
     int r = open_directory(file, directory_fd, path);
     if (r < 0)
         return r;
+    /* O_EXCL: never a file, or the target of a link, that someone else made */
     file->fd = openat(file->directory_fd, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     r = file->fd < 0 ? -errno : 0;
     if (r < 0)
@@ -52,7 +60,10 @@ void ck_atomic_file_drop(struct ck_atomic_file *file)
     ck_fd_close(&file->directory_fd);
 }
 
-/* Or the new name could be lost with the power. One who may not read the directory cannot sync it. */
+/*
+ * Without this, a loss of power could undo the rename. A caller who may not read the directory
+ * cannot sync it; that is not an error.
+ */
 static int sync_directory(int directory_fd)
 {
     CK_FD fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -61,7 +72,7 @@ static int sync_directory(int directory_fd)
     return ck_fd_sync(fd);
 }
 
-/* Some file systems say only at fsync or close that the disk is full; so both come before the rename. */
+/* Some file systems report a full disk only at fsync or close; so both come before the rename. */
 int ck_atomic_file_commit(struct ck_atomic_file *file)
 {
     int r = ck_fd_sync(file->fd);

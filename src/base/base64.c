@@ -9,6 +9,10 @@ void ck_base64_encode(char *dst, const char *bytes, size_t length)
     const unsigned char *u = (const unsigned char *)bytes;
     for (size_t i = 0; i < length; i += 3) {
         size_t left = length - i;
+        /*
+         * Three bytes are four digits of six bits; missing bytes count as 0, and '=' takes their
+         * place.
+         */
         uint32_t group = (uint32_t)u[i] << 16;
         group |= left > 1 ? (uint32_t)u[i + 1] << 8 : 0;
         group |= left > 2 ? u[i + 2] : 0;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* How many characters stand for length bytes. */
+/* Characters that length bytes become, with padding. */
 #define CK_BASE64_LENGTH(length) (((length) + 2) / 3 * 4)
 
 /* Writes CK_BASE64_LENGTH(length) characters, and no NUL. dst has room for them. */

@@ -1,6 +1,7 @@
 /*
- * clock.h - the two clocks. Deadlines are monotonic, and go down the stack where durations would; the time of day is for
- * records and for comparison with the times of files.
+ * clock.h - the two clocks. Functions pass on deadlines, which are monotonic, and not durations,
+ * which would have to be reduced at every step. The time of day is for records and for comparison
+ * with the times of files.
  */
 #ifndef CK_BASE_CLOCK_H
 #define CK_BASE_CLOCK_H
@@ -29,7 +30,7 @@ static inline uint64_t ck_clock_now_ms(void)
     return ck_clock_now_ns() / CK_NS_PER_MS;
 }
 
-/* The time of day, which can be set back. */
+/* The time of day. It can be set back, so it is never used for a deadline. */
 static inline struct timespec ck_clock_real_time(void)
 {
     struct timespec now = {0};

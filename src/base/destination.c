@@ -12,12 +12,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* of DNS (RFC 1035): a label has one byte for its length, and two bits of it are taken */
 #define LABEL_MAX 63
-/* A network that is larger than these is every address, or nearly. */
+/* A network with fewer leading bits than these contains nearly all addresses. */
 #define V4_BITS_MIN 8
 #define V6_BITS_MIN 16
 
+/* The space belongs to it: a host may be called "opaque". */
 static const char opaque_suffix[] = " opaque";
+/* ::ffff:0:0/96 (RFC 4291) and 64:ff9b::/96 (RFC 6052): the last four bytes are an IPv4 address. */
 static const struct ck_address v4_mapped = {.length = 16, .bytes = {[10] = 0xff, [11] = 0xff}};
 static const struct ck_address nat64 = {.length = 16, .bytes = {0, 0x64, 0xff, 0x9b}};
 #define NAT64_BITS 96
@@ -45,6 +48,7 @@ bool ck_destination_address_in(const struct ck_address *address, const struct ck
     unsigned rest = bits % 8;
     if (memcmp(address->bytes, network->bytes, whole) != 0)
         return false;
+    /* rest == 0 comes first: with all bits compared, bytes[whole] is after the end */
     return rest == 0 || ((address->bytes[whole] ^ network->bytes[whole]) >> (8 - rest)) == 0;
 }
 
@@ -58,6 +62,7 @@ static bool parse_address(const char *text, size_t length, struct ck_address *re
     copy[length] = '\0';
     bool six = !!memchr(text, ':', length);
     struct ck_address address = {.length = six ? 16 : 4};
+    /* a NUL in the text would end it early for inet_pton */
     if (strlen(copy) != length || inet_pton(six ? AF_INET6 : AF_INET, copy, address.bytes) != 1)
         return false;
     *ret_address = address;
@@ -71,11 +76,16 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/*
+ * Upper case is missing because the name is in lower case here. '_' is allowed: host names must not
+ * have it, but names in DNS do.
+ */
 static bool is_name_byte(char c)
 {
     return (c >= 'a' && c <= 'z') || is_digit(c) || c == '-' || c == '_';
 }
 
+/* Why the text cannot be a host at all, or NULL. */
 static const char *text_problem(const char *text, size_t length)
 {
     if (length == 0)
@@ -94,6 +104,7 @@ static const char *text_problem(const char *text, size_t length)
     return NULL;
 }
 
+/* Why a name in lower case is not valid, or NULL. Each part between dots is a label. */
 static const char *labels_problem(const char *name)
 {
     for (const char *label = name;; label++) {
@@ -123,6 +134,7 @@ static bool looks_numeric(const char *name)
     return *last != '\0' && strspn(last, "0123456789") == strlen(last);
 }
 
+/* IPv6, with or without brackets around it. */
 static int parse_bracketed(const char *text, size_t length, struct ck_hostname *ret_host, const char **ret_reason)
 {
     if (text[0] == '[') {
@@ -146,6 +158,7 @@ int ck_destination_parse_host(const char *text, size_t length, struct ck_hostnam
         return refuse(ret_reason, why);
     if (text[0] == '[' || memchr(text, ':', length))
         return parse_bracketed(text, length, ret_host, ret_reason);
+    /* "host." is the same name in DNS, only marked as complete */
     if (text[length - 1] == '.')
         length--;
     if (length > CK_HOSTNAME_MAX)
@@ -165,6 +178,7 @@ int ck_destination_parse_host(const char *text, size_t length, struct ck_hostnam
 
 uint16_t ck_destination_parse_port(const char *text, size_t length)
 {
+    /* five digits cannot overflow; a leading zero may mean octal elsewhere */
     if (length < 1 || length > 5 || text[0] == '0')
         return 0;
     unsigned port = 0;
@@ -178,6 +192,7 @@ uint16_t ck_destination_parse_port(const char *text, size_t length)
 
 /* ---- rules ------------------------------------------------------------------------------- */
 
+/* The number after the '/'. Three digits at most, of which 128 is the largest valid value. */
 static bool parse_bits(const char *text, size_t length, unsigned most, uint8_t *ret_bits)
 {
     if (length < 1 || length > 3 || (length > 1 && text[0] == '0'))
@@ -192,6 +207,7 @@ static bool parse_bits(const char *text, size_t length, unsigned most, uint8_t *
     return bits <= most;
 }
 
+/* Is a bit set after the leading ones? "10.0.0.1/8" is probably an error, so it is refused. */
 static bool has_stray_bits(const struct ck_address *network, unsigned bits)
 {
     for (unsigned i = bits; i < network->length * 8U; i++)
@@ -233,6 +249,7 @@ static int parse_network(const char *text, size_t length, struct ck_destination 
                       "is nearly every address; an IPv4 network needs at least 8 bits, an IPv6 network at least 16");
     if (has_stray_bits(&destination->network, destination->bits))
         return refuse(ret_reason, "has bits set after the length of its network");
+    /* An IPv6 rule must not be a second way to allow IPv4 addresses. */
     if (most == 128 && memcmp(host.address.bytes, v4_mapped.bytes, 12) == 0)
         return refuse(ret_reason, "is an IPv4 address written as IPv6; write it as IPv4");
     if (ck_destination_address_in(&v4_mapped, &destination->network, destination->bits))
@@ -243,6 +260,7 @@ static int parse_network(const char *text, size_t length, struct ck_destination 
     return 0;
 }
 
+/* A host, a "*." suffix, or an address without a length. */
 static int parse_name(const char *text, size_t length, struct ck_destination *destination, const char **ret_reason)
 {
     bool wild = text[0] == '*';
@@ -261,6 +279,7 @@ static int parse_name(const char *text, size_t length, struct ck_destination *de
     return 0;
 }
 
+/* What is left of a rule without its port and " opaque". */
 static int parse_target(const char *text, size_t length, struct ck_destination *destination, const char **ret_reason)
 {
     if (!memchr(text, '/', length))
@@ -270,6 +289,7 @@ static int parse_target(const char *text, size_t length, struct ck_destination *
 
 /*
  * Finds the end of the target: the colon of a port, if there is one. *ret_text is without brackets.
+ * Returns the offset of that colon, 0 if there is no port (a colon is never first), or -EINVAL.
  */
 static int find_target(const char *text, size_t length, const char **ret_text, size_t *ret_length)
 {
@@ -285,6 +305,7 @@ static int find_target(const char *text, size_t length, const char **ret_text, s
         *ret_length = inner - 1;
         return inner + 1 < length ? (int)inner + 1 : 0;
     }
+    /* two colons or more: an IPv6 address without brackets, which cannot have a port */
     if (!colon || memchr(colon + 1, ':', length - (size_t)(colon + 1 - text)))
         return 0;
     *ret_length = (size_t)(colon - text);
@@ -357,6 +378,7 @@ bool ck_destination_covers(const struct ck_destination *outer, const struct ck_d
     if (outer->kind == CK_DESTINATION_NETWORK)
         return inner->kind == CK_DESTINATION_NETWORK && inner->bits >= outer->bits &&
                ck_destination_address_in(&inner->network, &outer->network, outer->bits);
+    /* a name never covers an address: what it resolves to can change */
     if (inner->kind == CK_DESTINATION_NETWORK)
         return false;
     if (outer->kind == inner->kind && strcmp(outer->name, inner->name) == 0)

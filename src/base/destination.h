@@ -30,7 +30,7 @@
 #define CK_ADDRESS_TEXT_SIZE 48                         /* the longest IPv6 address and a NUL, and a margin */
 #define CK_DESTINATION_TEXT_SIZE (CK_HOSTNAME_MAX + 32) /* "*." ":65535" " opaque", and a margin */
 
-/* In network order; length is 4 or 16. */
+/* An address in network order. length is 4 or 16, and 0 where there is no address. */
 struct ck_address {
     uint8_t length;
     uint8_t bytes[16];

@@ -36,6 +36,7 @@ static inline enum ck_errkind ck_errkind_of(int errnum)
     case EAFNOSUPPORT:
     case ENOPROTOOPT:
         return CK_ERRKIND_REFUSED;
+    /* see the enum for why these are not in the first group */
     case ENOENT:
     case ENOTDIR:
     case ENXIO:

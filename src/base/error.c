@@ -61,6 +61,7 @@ bool ck_error_is_transient(int errnum)
 void ck_error_add_hint(struct choke_error *error)
 {
     static const char hint[] = "; this may be temporary: try again";
+    /* sizeof(hint) counts the NUL too */
     size_t length = strlen(error->message);
     if (length > sizeof(error->message) - sizeof(hint))
         length = sizeof(error->message) - sizeof(hint);

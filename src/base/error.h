@@ -1,9 +1,9 @@
 /*
  * error.h - fills one struct choke_error, once, where the failure is noticed.
  *
- * The setters return -errnum (or -EINVAL for errnum 0), so that "return ck_error_set(...)" is the idiom.
- * error may be NULL. Messages: lower case, what failed, the subject in single quotes (escape untrusted
- * bytes with ck_quote), and what would be right.
+ * The setters return -errnum (or -EINVAL for errnum 0), so that "return ck_error_set(...)" is the
+ * idiom. error may be NULL. Messages: lower case, what failed, the subject in single quotes (escape
+ * untrusted bytes with ck_quote), and what would be right.
  */
 #ifndef CK_BASE_ERROR_H
 #define CK_BASE_ERROR_H

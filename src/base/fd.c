@@ -9,8 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
+/* First buffer for what does not report a size (pipes, /proc). */
 #define READ_FIRST ((size_t)4096)
 
+/* Of this thread only: other threads of the host may use other contexts meanwhile. */
 static _Thread_local bool forget_only;
 
 void ck_fd_forget_only(bool on)
@@ -54,6 +56,10 @@ void ck_fd_xfsz_unblock(const struct ck_fd_xfsz_block *xfsz)
     int saved = errno;
     sigset_t set;
     only_xfsz(&set);
+    /*
+     * The kernel sent the signal to this thread. It is taken off the queue here, or it would be
+     * delivered as soon as the mask is restored.
+     */
     if (saved == EFBIG && !xfsz->was_pending)
         while (sigtimedwait(&set, NULL, &at_once) < 0 && errno == EINTR)
             ;
@@ -66,6 +72,7 @@ ssize_t ck_fd_write(int fd, const void *data, size_t length)
     struct ck_fd_xfsz_block xfsz;
     ssize_t n;
     ck_fd_xfsz_block(&xfsz);
+    /* unblock looks for EFBIG in errno, and a write that succeeds leaves an old value there */
     errno = 0;
     do
         n = write(fd, data, length);
@@ -93,7 +100,10 @@ int ck_fd_sync(int fd)
     return fsync(fd) < 0 && errno != EINVAL ? -errno : 0;
 }
 
-/* From the position of the descriptor where offset is negative. */
+/*
+ * Reads from offset on, or from the position of the descriptor if offset is negative. A result
+ * below length means end of file.
+ */
 static long read_whole(int fd, char *data, size_t length, off_t offset)
 {
     size_t got = 0;
@@ -121,7 +131,11 @@ long ck_fd_read_at(int fd, void *data, size_t length, uint64_t offset)
     return read_whole(fd, data, length, (off_t)offset);
 }
 
-/* One byte more than a regular file has, so that its end is seen at once; what has no length is read in growing pieces. */
+/*
+ * One byte more than a regular file has, so that the first read finds the end of the file. What
+ * reports no size is read in growing pieces. Never more than max_bytes + 1, which is enough to see
+ * that there is too much.
+ */
 static size_t first_room(int fd, size_t max_bytes)
 {
     struct stat status;
@@ -138,12 +152,14 @@ int ck_fd_read_text(int fd, size_t max_bytes, char **ret_text, size_t *ret_lengt
     for (size_t used = 0; used <= max_bytes; room = room <= max_bytes / 2 ? room * 2 : max_bytes + 1) {
         char *grown = realloc(text, room);
         long got = grown ? ck_fd_read_all(fd, grown + used, room - used) : -ENOMEM;
+        /* after a failed realloc the old block is still allocated */
         text = grown ? grown : text;
         if (got < 0) {
             free(text);
             return (int)got;
         }
         used += (size_t)got;
+        /* a short read is the end of the file, and leaves a byte for the NUL */
         if (used < room) {
             text[used] = '\0';
             *ret_text = text;

@@ -39,8 +39,8 @@ static inline int ck_fd_take(int *fd)
  * write, truncation or copy into a file must be in between; the writers below do that themselves.
  */
 struct ck_fd_xfsz_block {
-    sigset_t before;
-    bool was_pending;
+    sigset_t before;  /* the thread's mask */
+    bool was_pending; /* SIGXFSZ, before the block */
 };
 
 void ck_fd_xfsz_block(struct ck_fd_xfsz_block *ret_xfsz);
@@ -52,18 +52,20 @@ ssize_t ck_fd_write(int fd, const void *data, size_t length);
 /* Writes everything, through EINTR and short writes. Returns 0 or a negative errno. */
 int ck_fd_write_all(int fd, const void *data, size_t length);
 
-/* fsync. Where the file system cannot (EINVAL), what it has is as durable as it makes it. */
+/*
+ * fsync. EINVAL means that the file system or the file does not support it; that counts as success.
+ */
 int ck_fd_sync(int fd);
 
 /* Reads until length or end of file; bytes read or a negative errno. */
 long ck_fd_read_all(int fd, void *data, size_t length);
 
-/* The same from offset on, which leaves the position of the descriptor alone. */
+/* The same from offset on; the position of the descriptor does not change. */
 long ck_fd_read_at(int fd, void *data, size_t length, uint64_t offset);
 
 /*
- * All that is left to read, as text with a NUL after it, to be freed. -EFBIG where it is more than max_bytes; -ENOMEM;
- * another negative errno.
+ * Reads the rest as text and adds a NUL; the caller frees *ret_text. Returns 0 or a negative errno:
+ * -EFBIG if there is more than max_bytes.
  */
 int ck_fd_read_text(int fd, size_t max_bytes, char **ret_text, size_t *ret_length);
 

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* A tool that renames all the time must not keep the caller in the loop. */
 #define RESOLVE_TRIES 128
 
 int ck_file_open(int directory_fd, const char *path, int more_flags, struct stat *ret_status)
@@ -17,6 +18,7 @@ int ck_file_open(int directory_fd, const char *path, int more_flags, struct stat
     CK_FD fd = openat(directory_fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | more_flags);
     if (fd < 0 || fstat(fd, &status) < 0)
         return -errno;
+    /* The descriptor is checked, not the path: the path may name another file by now. */
     if (!S_ISREG(status.st_mode))
         return -EINVAL;
     if (ret_status)
@@ -43,7 +45,10 @@ long ck_file_read_into(int directory_fd, const char *path, int more_flags, char 
 int ck_file_resolve(int directory_fd, const char *path, int flags, uint64_t resolve)
 {
     const struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC, .resolve = resolve};
-    /* EAGAIN: something was renamed during the look-up, and the kernel could not be sure that ".." stays beneath. */
+    /*
+     * EAGAIN: something was renamed during the look-up, so the kernel could not be sure that ".."
+     * stays beneath the directory. Another try may succeed.
+     */
     for (int i = 0; i < RESOLVE_TRIES; i++) {
         long fd = syscall(SYS_openat2, directory_fd, path, &how, sizeof(how));
         if (fd >= 0)
@@ -57,6 +62,7 @@ int ck_file_resolve(int directory_fd, const char *path, int flags, uint64_t reso
 unsigned char ck_file_type(int directory_fd, const struct dirent *entry)
 {
     struct stat status;
+    /* Some file systems do not keep the type in the directory and report DT_UNKNOWN. */
     if (entry->d_type != DT_UNKNOWN)
         return entry->d_type;
     if (fstatat(directory_fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)

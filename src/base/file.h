@@ -1,9 +1,10 @@
 /*
  * file.h - open and read files that others may have made, or may replace meanwhile.
  *
- * A FIFO that nobody writes to would be waited for without end, and a terminal would become the caller's own: so a file is
- * opened with O_NONBLOCK and O_NOCTTY, and looked at before anything is read. All descriptors are close-on-exec. A path may
- * be relative to directory_fd, which may be AT_FDCWD.
+ * A plain open of a FIFO without a writer waits forever, and a terminal can become the controlling
+ * terminal of the caller. So every file is opened with O_NONBLOCK and O_NOCTTY, and its type is
+ * checked before anything is read. All descriptors are close-on-exec. A path may be relative to
+ * directory_fd, which may be AT_FDCWD.
  */
 #ifndef CK_BASE_FILE_H
 #define CK_BASE_FILE_H
@@ -14,25 +15,35 @@
 #include <sys/stat.h>
 
 /*
- * A regular file, for reading; more_flags may be O_NOFOLLOW. The descriptor, or a negative errno: -EINVAL where it is not
- * a regular file. ret_status may be NULL.
+ * Opens a regular file for reading; more_flags may be O_NOFOLLOW. Returns the descriptor or a
+ * negative errno; -EINVAL if it is not a regular file. ret_status may be NULL.
  */
 int ck_file_open(int directory_fd, const char *path, int more_flags, struct stat *ret_status);
 
-/* All of it, as ck_fd_read_text does: to be freed. -EFBIG where it is more than max_bytes. */
+/*
+ * Reads all of it, as ck_fd_read_text does; the caller frees *ret_text. -EFBIG if it has more than
+ * max_bytes.
+ */
 int ck_file_read(int directory_fd, const char *path, int more_flags, size_t max_bytes, char **ret_text,
                  size_t *ret_length);
 
 /*
- * The beginning of it, at most size - 1 bytes, with a NUL after them. How many, or a negative errno. For files of /proc
- * and /sys too: these are regular, and have no length before they are read.
+ * Reads the beginning of it, at most size - 1 bytes, and adds a NUL. Returns the number of bytes or
+ * a negative errno. Works for files of /proc and /sys too: they are regular files, but their size
+ * is 0 until they are read.
  */
 long ck_file_read_into(int directory_fd, const char *path, int more_flags, char *text, size_t size);
 
-/* openat2 with RESOLVE_* and no check of the type. The descriptor, or a negative errno. */
+/*
+ * openat2 with RESOLVE_* flags; the type is not checked. Returns the descriptor or a negative
+ * errno.
+ */
 int ck_file_resolve(int directory_fd, const char *path, int flags, uint64_t resolve);
 
-/* DT_* of an entry of the directory; a file system that does not say is asked. DT_UNKNOWN where it cannot be looked at. */
+/*
+ * DT_* of an entry of the directory, and DT_LNK for a link, which is not followed. If the file
+ * system does not report the type, stat is asked; DT_UNKNOWN if that fails.
+ */
 unsigned char ck_file_type(int directory_fd, const struct dirent *entry);
 
 #endif

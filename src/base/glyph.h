@@ -27,12 +27,14 @@ static inline size_t ck_glyph_sequence(const char *s, size_t length)
         return 0;
     if (u[0] < 0x80)
         return 1;
+    /* 0xc0 and 0xc1 would be overlong, and 0xf5 and more are beyond U+10FFFF. */
     size_t need = u[0] >= 0xc2 && u[0] <= 0xdf ? 2 : (u[0] & 0xf0) == 0xe0 ? 3 : u[0] >= 0xf0 && u[0] <= 0xf4 ? 4 : 0;
     if (need == 0 || length < need)
         return 0;
     for (size_t i = 1; i < need; i++)
         if ((u[i] & 0xc0) != 0x80)
             return 0;
+    /* A character must have one form only, or a check of the bytes could be evaded. */
     bool overlong = (u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xf0 && u[1] < 0x90);
     bool surrogate = u[0] == 0xed && u[1] > 0x9f;
     bool beyond = u[0] == 0xf4 && u[1] > 0x8f;
@@ -43,13 +45,17 @@ static inline size_t ck_glyph_sequence(const char *s, size_t length)
 static inline uint32_t ck_glyph_code(const char *s, size_t n)
 {
     const unsigned char *u = (const unsigned char *)s;
+    /* the first byte has n ones and a zero before its own bits */
     uint32_t code = n == 1 ? u[0] : u[0] & (0xffU >> (n + 1));
     for (size_t i = 1; i < n; i++)
         code = code << 6 | (u[i] & 0x3fU);
     return code;
 }
 
-/* Unicode 15.1; sorted. The function handles what is below U+0080 and the end of each plane. */
+/*
+ * Unicode 15.1; sorted, for the binary search. ck_glyph_hidden itself handles what is below U+0080
+ * and the last two code points of each plane.
+ */
 static const struct ck_glyph_range {
     uint32_t first;
     uint32_t last;
@@ -68,8 +74,10 @@ static inline bool ck_glyph_hidden(uint32_t code)
     size_t high = sizeof(ck_glyph_hidden_ranges) / sizeof(ck_glyph_hidden_ranges[0]);
     if (code < 0x7f)
         return code < 0x20;
+    /* U+FFFE, U+FFFF and the same of every other plane are noncharacters */
     if (code == 0x7f || (code & 0xfffeU) == 0xfffeU)
         return true;
+    /* Finds the first range that does not end before code. */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (ck_glyph_hidden_ranges[middle].last < code)
@@ -88,10 +96,12 @@ static inline size_t ck_glyph_shown(const char *s, size_t length)
     return n != 0 && !ck_glyph_hidden(ck_glyph_code(s, n)) ? n : 0;
 }
 
+/* two escapes of six characters; no NUL */
 #define CK_GLYPH_JSON_MAX 12
 
 /*
- * The code point as JSON escapes it, as a pair beyond the first plane. Returns the length: 6 or 12.
+ * The code point as JSON escapes it; beyond U+FFFF as a pair of surrogates, as JSON requires.
+ * Returns the length: 6 or 12.
  */
 static inline size_t ck_glyph_json(uint32_t code, char ret_text[CK_GLYPH_JSON_MAX])
 {

@@ -1,9 +1,9 @@
 /*
  * json.c - see json.h.
  *
- * A string is looked at once: runs of bytes that need no escape are copied as a whole, and whatever is no UTF-8 takes
- * what was written of it back. Hidden characters (base/glyph.h) are escaped, so that a log shown on a terminal reads as
- * it is.
+ * A string is read once: runs of bytes that need no escape are copied as a whole. If a byte turns
+ * out not to be UTF-8, the part already written is removed and the whole text is written as base64.
+ * Hidden characters (base/glyph.h) are escaped, so that a log on a terminal shows what it contains.
  */
 #include "base/json.h"
 
@@ -42,6 +42,7 @@ void ck_json_rewind(struct ck_json *json, struct ck_json_mark mark)
     json->full = false;
 }
 
+/* All bytes or none: a piece is never cut, so an escape or a UTF-8 sequence stays whole. */
 static inline void put(struct ck_json *json, const char *bytes, size_t length)
 {
     if (json->full || ck_json_room(json) < length) {
@@ -74,6 +75,7 @@ static inline bool has_room(struct ck_json *json, size_t length)
 static void put_key(struct ck_json *json, const char *key)
 {
     size_t length = key ? strlen(key) : 0;
+    /* the comma, two quotes and the colon */
     if (!has_room(json, length + 4))
         return;
     char *at = json->at;
@@ -106,6 +108,7 @@ void ck_json_close(struct ck_json *json, char bracket)
 /* Digits from the right. */
 static void put_number(struct ck_json *json, uint64_t number)
 {
+    /* UINT64_MAX has 20 digits */
     char digits[20];
     size_t at = sizeof(digits);
     do {
@@ -126,6 +129,7 @@ void ck_json_integer(struct ck_json *json, const char *key, int64_t number)
     put_key(json, key);
     if (number < 0)
         put_one(json, '-');
+    /* unsigned, because -INT64_MIN does not fit into an int64_t */
     put_number(json, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
 }
 
@@ -153,6 +157,7 @@ void ck_json_word(struct ck_json *json, const char *key, const char *word)
 
 /* ---- text ---- */
 
+/* A byte that JSON takes as it is. DEL and all bytes from 0x80 on are looked at more closely. */
 static bool is_plain(unsigned char c)
 {
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
@@ -165,6 +170,7 @@ static void put_escaped(struct ck_json *json, uint32_t code)
     put(json, text, length);
 }
 
+/* An ASCII byte that is not plain: by name where JSON has a short form, otherwise as \u00NN. */
 static void put_special(struct ck_json *json, unsigned char c)
 {
     switch (c) {
@@ -186,7 +192,7 @@ static void put_special(struct ck_json *json, unsigned char c)
     }
 }
 
-/* A sequence of two bytes or more, which is valid. */
+/* A valid sequence of two bytes or more. */
 static void put_sequence(struct ck_json *json, const char *bytes, size_t length)
 {
     uint32_t code = ck_glyph_code(bytes, length);
@@ -196,7 +202,7 @@ static void put_sequence(struct ck_json *json, const char *bytes, size_t length)
         put(json, bytes, length);
 }
 
-/* false: it is no UTF-8. */
+/* Returns false if the bytes are not UTF-8; a part of them is then written already. */
 static bool put_string(struct ck_json *json, const char *bytes, size_t length)
 {
     put_one(json, '"');
@@ -235,6 +241,7 @@ void ck_json_bytes(struct ck_json *json, const char *key, const char *bytes, siz
 {
     put_key(json, key);
     char *at = json->at;
+    /* after the key: base64 can start here if the bytes are not UTF-8 */
     if (put_string(json, bytes, length))
         return;
     json->at = at;
@@ -249,7 +256,10 @@ void ck_json_text(struct ck_json *json, const char *key, const char *text)
         ck_json_bytes(json, key, text, strlen(text));
 }
 
-/* What is no JSON up to some place is read no further by a parser, so only text that is has to be understood. */
+/*
+ * Counts brackets outside of strings. Text that is not JSON may be counted wrong; that does no
+ * harm, because a parser stops at the first error.
+ */
 bool ck_json_is_deep(const char *text, size_t length)
 {
     size_t depth = 0;
@@ -258,6 +268,7 @@ bool ck_json_is_deep(const char *text, size_t length)
         if (text[i] == '"')
             quoted = !quoted;
         else if (quoted)
+            /* the byte after a backslash cannot end the string */
             i += text[i] == '\\';
         else if (text[i] == '{' || text[i] == '[')
             depth++;

@@ -1,9 +1,12 @@
 /*
  * json.h - write JSON into one buffer of a given size.
  *
- * No allocation and no blank: what is written is what a hash can be taken of. A value that does not fit leaves the buffer
- * full, and it stays full; ck_json_mark and ck_json_rewind undo what was written since, so that a list can be cut where
- * the room ends. key is NULL in an array; keys and words are constants of the program and are not escaped.
+ * Nothing is allocated, and no space or newline is written between values: the same values give the
+ * same bytes, so a hash of the text can be compared. If a value does not fit, the buffer is marked
+ * full and later values are dropped. ck_json_mark and ck_json_rewind remove what was written since
+ * the mark, so a list can be cut where the room ends.
+ *
+ * key is NULL in an array. Keys and words are constants of the program and are not escaped.
  */
 #ifndef CK_BASE_JSON_H
 #define CK_BASE_JSON_H
@@ -12,20 +15,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A NUL is never written; ck_json_length says how long the text is. */
 struct ck_json {
     char *start;
     char *at;
-    char *end; /* behind the last byte that may be written */
-    bool full;
+    char *end;  /* after the last byte that may be written */
+    bool full;  /* a value did not fit; stays true until a rewind */
     bool comma; /* the next value follows another one */
 };
 
+/* A position to go back to, as ck_json_mark returns it. */
 struct ck_json_mark {
     char *at;
     bool comma;
 };
 
-/* comma: what is written follows other members, which stand in front of the buffer. */
+/* comma: the text continues other members that are not in this buffer, so a comma comes first. */
 void ck_json_init(struct ck_json *json, char *buffer, size_t size, bool comma);
 
 void ck_json_open(struct ck_json *json, const char *key, char bracket); /* '{' or '[' */
@@ -34,13 +39,17 @@ void ck_json_close(struct ck_json *json, char bracket);                 /* '}' o
 /* Text that is UTF-8 is a string, any other {"base64":"..."}, NULL is null. */
 void ck_json_text(struct ck_json *json, const char *key, const char *text);
 void ck_json_bytes(struct ck_json *json, const char *key, const char *bytes, size_t length);
-void ck_json_word(struct ck_json *json, const char *key, const char *word); /* needs no escape; NULL is null */
+void ck_json_word(struct ck_json *json, const char *key, const char *word); /* no escape needed; NULL is null */
 void ck_json_number(struct ck_json *json, const char *key, uint64_t number);
 void ck_json_integer(struct ck_json *json, const char *key, int64_t number);
 void ck_json_bool(struct ck_json *json, const char *key, bool value);
 void ck_json_raw(struct ck_json *json, const char *text,
                  size_t length); /* JSON that was written before, as it stands */
 
+/*
+ * Only the latest part can be removed: a mark is not valid any more after a rewind to an earlier
+ * one.
+ */
 struct ck_json_mark ck_json_mark(const struct ck_json *json);
 void ck_json_rewind(struct ck_json *json, struct ck_json_mark mark);
 
@@ -51,8 +60,9 @@ size_t ck_json_room(const struct ck_json *json);
 #define CK_JSON_DEPTH_MAX 64
 
 /*
- * Is the text nested deeper than CK_JSON_DEPTH_MAX? Asked before it is parsed: a parser that calls itself for each level
- * uses up the stack of a host's thread before its own limit (2048 levels) holds.
+ * Is the text nested deeper than CK_JSON_DEPTH_MAX? Callers ask this before they parse it: a parser
+ * that calls itself for each level uses up the stack of a host's thread before it reaches its own
+ * limit of 2048 levels.
  */
 bool ck_json_is_deep(const char *text, size_t length);
 

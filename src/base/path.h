@@ -1,10 +1,11 @@
-/* path.h - paths as text; no look at the files. */
+/* path.h - paths as text; the files are not looked at. */
 #ifndef CK_BASE_PATH_H
 #define CK_BASE_PATH_H
 
 /*
- * What follows root in path, without the slashes between them: "" for root itself, NULL where path is not beneath it. Both
- * are absolute. A path with ".." may lead elsewhere: the text alone decides here.
+ * Returns what follows root in path, without the slashes between them: "" for root itself, NULL if
+ * path is not beneath it. Both are absolute. Only the text is compared: a path with ".." in it may
+ * lead elsewhere, so the caller must exclude that.
  */
 const char *ck_path_beneath(const char *root, const char *path);
 

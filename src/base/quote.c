@@ -17,7 +17,7 @@ bool ck_quote_utf8_valid(const char *s, size_t length)
     return true;
 }
 
-/* What stands for a byte that has a name; NULL where it has none in this style. */
+/* The short escape of a byte, or NULL if the style has none for it. */
 static const char *named(enum ck_quote_style style, char byte)
 {
     switch (byte) {
@@ -46,6 +46,10 @@ size_t ck_quote_next(enum ck_quote_style style, const char *src, size_t length, 
         memcpy(ret_piece, name, 2);
         return 2;
     }
+    /*
+     * A hidden character of several bytes is escaped byte by byte: after the first one the others
+     * are not valid UTF-8 and become \xNN too.
+     */
     size_t n = ck_glyph_shown(src, length);
     if (n == 0 || (style == CK_QUOTE_SINGLE && (c == '\\' || c == '\''))) {
         char escape[5] = "\\x";
@@ -66,11 +70,13 @@ const char *ck_quote_as(enum ck_quote_style style, char *dst, size_t dst_size, c
     for (size_t i = 0, used; i < src_length; i += used) {
         char piece[CK_QUOTE_PIECE_MAX];
         size_t n = ck_quote_next(style, src + i, src_length - i, piece, &used);
+        /* >=: a byte is left for the NUL */
         if (at + n >= dst_size) {
             if (dst_size >= sizeof(cut)) {
                 memcpy(dst + cut_at, cut, sizeof(cut));
                 return dst;
             }
+            /* not even the dots fit */
             break;
         }
         memcpy(dst + at, piece, n);

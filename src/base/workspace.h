@@ -4,11 +4,11 @@
 #ifndef CK_BASE_WORKSPACE_H
 #define CK_BASE_WORKSPACE_H
 
-/* Zero-filled is closed. */
+/* Zero is the strictest, so that a struct that nobody filled in gives no write access. */
 enum ck_workspace {
-    CK_WORKSPACE_RO = 0,
-    CK_WORKSPACE_RW,
-    CK_WORKSPACE_OVERLAY, /* writable, and what is written is kept apart */
+    CK_WORKSPACE_RO = 0,  /* read-only */
+    CK_WORKSPACE_RW,      /* writes go to the repository itself */
+    CK_WORKSPACE_OVERLAY, /* writable; changes go to a separate directory */
 };
 
 #endif

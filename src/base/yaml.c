@@ -1,8 +1,9 @@
 /*
  * yaml.c - see yaml.h.
  *
- * libyaml's events are read once. The event under way is always the first that nobody has used, or the last of a value that
- * was just stored. The table decides what may come, so the recursion is as deep as the table and never as the file.
+ * libyaml's events are read once. The current event is always the first one that is not used yet,
+ * or the last one of a value that was just stored. The table decides what may come, so the
+ * recursion is as deep as the table, however deep the file is.
  */
 #include "base/yaml.h"
 
@@ -17,23 +18,27 @@
 #include <string.h>
 #include <yaml.h>
 
-#define FIRST_ROOM 4
+#define FIRST_ROOM 4  /* entries of a list, before it doubles */
 #define NAMES_MAX 256 /* bytes of the names that a message lists */
-#define DIGITS_MAX 9
+#define DIGITS_MAX 9  /* always fits into an int */
 
+/* The state of one ck_yaml_read. */
 struct reader {
     const struct ck_yaml_format *format;
     const struct ck_yaml_source *source;
     struct ck_arena *arena;
     struct choke_error *error;
     yaml_parser_t parser;
-    yaml_event_t event;
+    yaml_event_t event; /* the current one; owned, deleted by next() */
 };
 
-/* A list that grows. What it outgrows stays in the arena, which is at most as much again. */
+/*
+ * A list that grows. The arrays it has outgrown stay in the arena; together they are no larger than
+ * the last one.
+ */
 struct list {
     char *items;
-    size_t size;
+    size_t size; /* bytes of one item */
     uint32_t count, room;
 };
 
@@ -81,7 +86,10 @@ static int syntax_fault(struct reader *reader)
     return FAULT_AT(reader, place, "not valid YAML: %s", parser->problem ? parser->problem : "cannot be read");
 }
 
-/* "a, b, c" of the names at first and every stride bytes after it, up to a NULL. */
+/*
+ * Joins the names at first and every stride bytes after it, up to a NULL, as "a, b, c". What does
+ * not fit is cut.
+ */
 static const char *join(char *buffer, size_t size, const char *const *first, size_t stride)
 {
     const char *const *word = first;
@@ -94,7 +102,7 @@ static const char *join(char *buffer, size_t size, const char *const *first, siz
 
 #define NAMES(keys) join((char[NAMES_MAX]){0}, NAMES_MAX, &(keys)[0].name, sizeof(struct ck_yaml_key))
 
-/* What the event under way begins. */
+/* What the current event begins, for a message. */
 static const char *event_name(const struct reader *reader)
 {
     if (reader->event.type == YAML_MAPPING_START_EVENT)
@@ -104,6 +112,7 @@ static const char *event_name(const struct reader *reader)
 
 /* ---- events ------------------------------------------------------------------------------ */
 
+/* Goes to the next event. No reader has to handle an alias: it is refused here. */
 static int next(struct reader *reader)
 {
     yaml_event_delete(&reader->event);
@@ -114,17 +123,23 @@ static int next(struct reader *reader)
     return 0;
 }
 
-/* The scalar under way. NULL: something else. A text with a NUL byte in it equals no word, number or key. */
+/*
+ * The current scalar, or NULL if the event is not one. It may have a NUL byte in it: see has_nul.
+ */
 static const char *scalar(const struct reader *reader)
 {
     return reader->event.type == YAML_SCALAR_EVENT ? (const char *)reader->event.data.scalar.value : NULL;
 }
 
+/* Without quotes. Only then are null and numbers meant as such. */
 static bool is_plain(const struct reader *reader)
 {
     return reader->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 }
 
+/*
+ * "\0" in double quotes is a NUL byte in the value; C functions would see only the part before it.
+ */
 static bool has_nul(const struct reader *reader)
 {
     return strlen((const char *)reader->event.data.scalar.value) != reader->event.data.scalar.length;
@@ -144,6 +159,7 @@ static int read_text(struct reader *reader, const struct ck_yaml_key *key, void 
     if (!text)
         return FAULT(reader, "'%s': text is expected here, not %s", key->name, event_name(reader));
     size_t length = reader->event.data.scalar.length;
+    /* the three ways to write null in YAML */
     if (is_plain(reader) && (length == 0 || strcmp(text, "~") == 0 || strcmp(text, "null") == 0))
         return FAULT(reader, "'%s' has no value here; write one or leave it out", key->name);
     if (length == 0 || length > max)
@@ -155,6 +171,7 @@ static int read_text(struct reader *reader, const struct ck_yaml_key *key, void 
     const char *copy = ck_arena_memdup(reader->arena, text, length);
     if (!copy)
         return ck_error_oom(reader->error);
+    /* target is a member of any struct; memcpy stores there without a cast to its type */
     memcpy(target, &copy, sizeof(copy));
     return 0;
 }
@@ -172,6 +189,7 @@ static int read_number(struct reader *reader, const struct ck_yaml_key *key, voi
 {
     const char *text = scalar(reader);
     size_t digits = text ? strspn(text, "0123456789") : 0;
+    /* no leading zero: YAML 1.1 reads 010 as eight */
     bool decimal = digits > 0 && digits <= DIGITS_MAX && text[digits] == '\0' && (text[0] != '0' || digits == 1) &&
                    is_plain(reader) && !has_nul(reader);
     unsigned number = decimal ? (unsigned)strtoul(text, NULL, 10) : 0;
@@ -208,7 +226,7 @@ static int read_record(struct reader *reader, const struct ck_yaml_key *key, voi
 
 /* ---- lists ------------------------------------------------------------------------------- */
 
-/* The first item that is not counted yet, zero-filled; NULL: out of memory. */
+/* The item after the last counted one, zero-filled as the arena is. NULL: out of memory. */
 static char *reserve(struct reader *reader, struct list *list)
 {
     if (list->count == list->room) {
@@ -224,7 +242,10 @@ static char *reserve(struct reader *reader, struct list *list)
     return list->items + list->count * list->size;
 }
 
-/* Room for the item that begins with the event under way. */
+/*
+ * Room for the item that begins with the current event. A struct begins with its place, which is
+ * stored here.
+ */
 static int add_item(struct reader *reader, const struct ck_yaml_key *key, struct list *list, char **ret_item)
 {
     unsigned max = key->max_entries != 0 ? key->max_entries : CK_YAML_ENTRIES_MAX;
@@ -240,7 +261,10 @@ static int add_item(struct reader *reader, const struct ck_yaml_key *key, struct
     return 0;
 }
 
-/* The end of a list that began at place. An item that is not counted ends it with zeros. */
+/*
+ * Stores the list that began at place. reserve makes sure that a zero-filled item follows the last
+ * one, which ends a list of texts with NULL.
+ */
 static int end_list(struct reader *reader, const struct ck_yaml_key *key, struct ck_yaml_place place, struct list *list,
                     void *target)
 {
@@ -254,6 +278,9 @@ static int end_list(struct reader *reader, const struct ck_yaml_key *key, struct
     return 0;
 }
 
+/*
+ * A YAML list. read stores one item; it sees the first event of the item and leaves the last one.
+ */
 static int store_list(struct reader *reader, const struct ck_yaml_key *key, void *target, size_t size,
                       int (*read)(struct reader *, const struct ck_yaml_key *, void *))
 {
@@ -274,6 +301,7 @@ static int store_list(struct reader *reader, const struct ck_yaml_key *key, void
     return r < 0 ? r : end_list(reader, key, place, &list, target);
 }
 
+/* The key of a pair, which keys[0] stored as a text. */
 static const char *name_of(const struct ck_yaml_key *key, const char *item)
 {
     const char *name;
@@ -281,6 +309,7 @@ static const char *name_of(const struct ck_yaml_key *key, const char *item)
     return name;
 }
 
+/* Compares the key of the item being read, which is not counted yet, with all before it. */
 static int check_twice(struct reader *reader, const struct ck_yaml_key *key, const struct list *list)
 {
     const char *name = name_of(key, list->items + list->count * list->size);
@@ -296,6 +325,10 @@ static int check_twice(struct reader *reader, const struct ck_yaml_key *key, con
 
 static int store_value(struct reader *reader, const struct ck_yaml_key *key, void *target);
 
+/*
+ * A mapping with free keys, as a list of structs: the key, then the value, in the order of the
+ * file.
+ */
 static int store_pairs(struct reader *reader, const struct ck_yaml_key *key, void *target)
 {
     struct ck_yaml_place place = place_of(reader->event.start_mark);
@@ -349,7 +382,7 @@ static int store_value(struct reader *reader, const struct ck_yaml_key *key, voi
     return store_pairs(reader, key, target);
 }
 
-/* The number of the key under way in its table, or a negative errno. */
+/* The index of the current key in its table, or a negative errno. */
 static int find_key(struct reader *reader, const struct ck_yaml_key *keys)
 {
     int i = 0;
@@ -363,6 +396,7 @@ static int find_key(struct reader *reader, const struct ck_yaml_key *keys)
     return i;
 }
 
+/* The value of a key that is not in the file. The other kinds keep the zeros of the struct. */
 static void fill_absent(const struct ck_yaml_key *key, void *target)
 {
     static const char *const none[] = {NULL};
@@ -373,6 +407,7 @@ static void fill_absent(const struct ck_yaml_key *key, void *target)
         memcpy((char *)target + key->offset, &key->absent, sizeof(key->absent));
 }
 
+/* All keys are read: required ones must have been there. */
 static int end_mapping(struct reader *reader, const struct ck_yaml_key *keys, struct ck_yaml_place place,
                        const unsigned *lines, void *target)
 {
@@ -410,6 +445,10 @@ static int fill(struct reader *reader, const struct ck_yaml_key *keys, void *tar
 
 /* ---- the document ------------------------------------------------------------------------ */
 
+/*
+ * libyaml's order of events: start of stream, start of document, the value, end of document, end of
+ * stream. An empty file has no document.
+ */
 static int read_stream(struct reader *reader, void *target)
 {
     int r = next(reader); /* the start of the stream */
@@ -431,7 +470,7 @@ static int read_stream(struct reader *reader, void *target)
     return r;
 }
 
-/* What would cost libyaml too much. */
+/* Refuses what would cost libyaml too much time or memory. */
 static int check_source(struct reader *reader)
 {
     size_t length = reader->source->length, max = reader->format->max_bytes;
@@ -446,6 +485,7 @@ static int check_source(struct reader *reader)
 int ck_yaml_read(const struct ck_yaml_format *format, const struct ck_yaml_source *source, struct ck_arena *arena,
                  void *target, struct choke_error *error)
 {
+    /* Places are counted without the mark, as an editor does. */
     size_t mark = ck_yaml_text_mark(source->text, source->length);
     const struct ck_yaml_source rest = {source->file, source->text + mark, source->length - mark};
     struct reader reader = {.format = format, .source = &rest, .arena = arena, .error = error};
@@ -454,6 +494,7 @@ int ck_yaml_read(const struct ck_yaml_format *format, const struct ck_yaml_sourc
         return r;
     if (!yaml_parser_initialize(&reader.parser))
         return ck_error_oom(error);
+    /* otherwise libyaml would also accept UTF-16 */
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)rest.text, rest.length);
     r = read_stream(&reader, target);

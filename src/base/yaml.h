@@ -6,9 +6,10 @@
  *       {.name = NULL},
  *   };
  *
- * Every fault is reported with its line and column. Nothing is guessed: a key that the table does not have, a key that is
- * given twice, an alias, a second document, a directive, text with a NUL byte, text that is not UTF-8: each is an error.
- * Tags and anchors are ignored. The struct, its lists and its texts live as long as the arena.
+ * Every fault is reported with its line and column. Nothing is guessed: a key that the table does
+ * not have, a key that is given twice, an alias, a second document, a directive, text with a NUL
+ * byte, text that is not UTF-8: each is an error. Tags and anchors are ignored. The struct, its
+ * lists and its texts live as long as the arena.
  */
 #ifndef CK_BASE_YAML_H
 #define CK_BASE_YAML_H
@@ -43,6 +44,7 @@ struct ck_yaml_form {
     const char *must_be; /* after "it must be" */
 };
 
+/* One line of a table. Members that the kind does not use are 0. */
 struct ck_yaml_key {
     const char *name; /* NULL ends a table */
     enum ck_yaml_kind kind;
@@ -60,12 +62,12 @@ struct ck_yaml_key {
     size_t size;                     /* RECORDS, PAIRS: of one struct */
 };
 
-/* A kind of file. */
+/* A kind of file: its table and its limits. */
 struct ck_yaml_format {
     const char *what; /* for messages: "probes" */
     const struct ck_yaml_key *keys;
-    size_t max_bytes; /* of the file */
-    unsigned text_max;
+    size_t max_bytes;  /* of the file */
+    unsigned text_max; /* bytes of a TEXT with max 0 */
     bool may_be_empty; /* a file without a document leaves the struct as it was */
 };
 
@@ -76,11 +78,17 @@ struct ck_yaml_source {
     size_t length;
 };
 
-/* Fills the zero-filled struct at target. 0, -EINVAL or -ENOMEM and *error; then the struct may be filled in part. */
+/*
+ * Fills the struct at target, which the caller has zero-filled. Returns 0, or -EINVAL or -ENOMEM
+ * with *error set; then the struct may be filled in part.
+ */
 int ck_yaml_read(const struct ck_yaml_format *format, const struct ck_yaml_source *source, struct ck_arena *arena,
                  void *target, struct choke_error *error);
 
-/* For what a table cannot say: CHOKE_INVALID, with the place in the message and in *error. Returns -EINVAL. */
+/*
+ * For faults that a table cannot express: CHOKE_INVALID, with the place in the message and in
+ * *error. Returns -EINVAL.
+ */
 int ck_yaml_error(const struct ck_yaml_format *format, const char *file, struct ck_yaml_place place,
                   struct choke_error *error, const char *message, ...) __attribute__((format(printf, 5, 6)));
 

@@ -56,7 +56,9 @@ int ck_compare_open(int top_fd, const char *path, int flags)
 
 /* ---- comparing --------------------------------------------------------------------------- */
 
-/* Only for what is a regular file by its status; the repository's may have become a FIFO meanwhile. */
+/*
+ * Only for what is a regular file by its status; the repository's may have become a FIFO meanwhile.
+ */
 static int open_file(int directory_fd, const char *name)
 {
     return ck_file_open(directory_fd, name, O_NOFOLLOW, NULL);
