@@ -27,7 +27,8 @@
 #include <stdint.h>
 
 #define CK_HOSTNAME_MAX 253
-#define CK_ADDRESS_TEXT_SIZE 48                         /* the longest IPv6 address and a NUL, and a margin */
+/* the longest IPv6 address and a NUL, and a margin */
+#define CK_ADDRESS_TEXT_SIZE 48
 #define CK_DESTINATION_TEXT_SIZE (CK_HOSTNAME_MAX + 32) /* "*." ":65535" " opaque", and a margin */
 
 /* An address in network order. length is 4 or 16, and 0 where there is no address. */

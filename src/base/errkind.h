@@ -12,9 +12,11 @@
 #include <errno.h>
 
 enum ck_errkind {
-    CK_ERRKIND_REFUSED,   /* not permitted, or not supported: the same answer the next time */
-    CK_ERRKIND_ABSENT,    /* a name does not exist: an answer for a look-up, a race if it was found before */
-    CK_ERRKIND_TRANSIENT, /* no memory, no process, no descriptor, no namespace, no time; killed; anything else */
+    CK_ERRKIND_REFUSED, /* not permitted, or not supported: the same answer the next time */
+    /* a name does not exist: an answer for a look-up, a race if it was found before */
+    CK_ERRKIND_ABSENT,
+    /* no memory, no process, no descriptor, no namespace, no time; killed; anything else */
+    CK_ERRKIND_TRANSIENT,
 };
 
 /* errnum is positive. */

@@ -39,7 +39,8 @@ void ck_json_close(struct ck_json *json, char bracket);                 /* '}' o
 /* Text that is UTF-8 is a string, any other {"base64":"..."}, NULL is null. */
 void ck_json_text(struct ck_json *json, const char *key, const char *text);
 void ck_json_bytes(struct ck_json *json, const char *key, const char *bytes, size_t length);
-void ck_json_word(struct ck_json *json, const char *key, const char *word); /* no escape needed; NULL is null */
+/* no escape needed; NULL is null */
+void ck_json_word(struct ck_json *json, const char *key, const char *word);
 void ck_json_number(struct ck_json *json, const char *key, uint64_t number);
 void ck_json_integer(struct ck_json *json, const char *key, int64_t number);
 void ck_json_bool(struct ck_json *json, const char *key, bool value);

@@ -14,9 +14,11 @@
 #define CK_QUOTE_MAX 256
 
 enum ck_quote_style {
-    CK_QUOTE_SINGLE, /* between single quotes in a message: backslash and quote too; \n, \t and \r by name */
-    CK_QUOTE_SHOWN,  /* text that stands alone: nothing more */
-    CK_QUOTE_BASH,   /* in $'...': a backslash before backslash and quote, so that bash reads the same bytes back */
+    /* between single quotes in a message: backslash and quote too; \n, \t and \r by name */
+    CK_QUOTE_SINGLE,
+    CK_QUOTE_SHOWN, /* text that stands alone: nothing more */
+    /* in $'...': a backslash before backslash and quote, so that bash reads the same bytes back */
+    CK_QUOTE_BASH,
 };
 
 /* Writes src to dst and returns dst. dst_size counts the NUL; with 0 nothing is written. */

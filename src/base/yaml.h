@@ -34,8 +34,10 @@ enum ck_yaml_kind {
     CK_YAML_TEXTS,   /* const char *const *, NULL-terminated also where the key is absent */
     CK_YAML_NUMBERS, /* const int * */
     CK_YAML_RECORD,  /* a struct, filled by keys; zero-filled where the key is absent */
-    CK_YAML_RECORDS, /* a pointer to structs, filled by keys; each begins with a struct ck_yaml_place */
-    CK_YAML_PAIRS    /* the same from a mapping whose keys are free: keys[0] takes the key, keys[1] the value */
+    /* a pointer to structs, filled by keys; each begins with a struct ck_yaml_place */
+    CK_YAML_RECORDS,
+    /* the same from a mapping whose keys are free: keys[0] takes the key, keys[1] the value */
+    CK_YAML_PAIRS
 };
 
 /* What a text must look like. */
@@ -49,10 +51,12 @@ struct ck_yaml_key {
     const char *name; /* NULL ends a table */
     enum ck_yaml_kind kind;
     bool required;
-    bool not_empty;                  /* lists */
-    size_t offset;                   /* of the value in the struct */
-    size_t count_offset;             /* lists: of a uint32_t; 0: no count, for a count is never the first member */
-    unsigned min, max;               /* NUMBER: the value; TEXT and TEXTS: max bytes, 0: text_max of the format */
+    bool not_empty; /* lists */
+    size_t offset;  /* of the value in the struct */
+    /* lists: of a uint32_t; 0: no count, for a count is never the first member */
+    size_t count_offset;
+    /* NUMBER: the value; TEXT and TEXTS: max bytes, 0: text_max of the format */
+    unsigned min, max;
     unsigned max_entries;            /* lists; 0: CK_YAML_ENTRIES_MAX */
     int absent;                      /* NUMBER: the value where the key is absent */
     const struct ck_yaml_form *form; /* TEXT; NULL: any */

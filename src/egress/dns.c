@@ -31,7 +31,8 @@ struct ck_dns_query {
     struct ck_dns_resolver *resolver;
     ck_dns_query_fn answered; /* NULL: no one waits any more */
     void *data;
-    struct ck_dns_query **place; /* set to NULL if the answer comes while ck_dns_resolver_lookup is still running */
+    /* set to NULL if the answer comes while ck_dns_resolver_lookup is still running */
+    struct ck_dns_query **place;
 };
 
 static pthread_once_t library_once = PTHREAD_ONCE_INIT;

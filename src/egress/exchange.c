@@ -137,7 +137,8 @@ static bool push_request(struct ck_connection *connection)
         ck_connection_refuse_spent(connection);
         return false;
     }
-    if (r < 0) { /* the host may have responded before it closed; a broken client will be noticed too */
+    /* the host may have responded before it closed; a broken client will be noticed too */
+    if (r < 0) {
         connection->up_broken = true;
         up->wait = CK_WAIT_NOTHING;
     }
@@ -197,7 +198,8 @@ static bool take_head(struct ck_connection *connection, size_t head_bytes)
 static void fail_host_gone(struct ck_connection *connection)
 {
     if (connection->reused && !connection->answered)
-        ck_connection_end(connection, CK_REASON_RESET); /* as without a proxy: the client tries again */
+        /* as without a proxy: the client tries again */
+        ck_connection_end(connection, CK_REASON_RESET);
     else
         refuse_answer(connection, "ended before it was complete");
 }

@@ -48,8 +48,9 @@ struct ck_dns_socket {
 struct ck_gate {
     struct ck_gate *next, *previous;
     struct ck_proxy *proxy;
-    bool closing;          /* nothing passes and nothing is reported any more; its sockets are closed a few at a time */
-    struct ck_watched set; /* the epoll set that holds everything below */
+    /* nothing passes and nothing is reported any more; its sockets are closed a few at a time */
+    bool closing;
+    struct ck_watched set;   /* the epoll set that holds everything below */
     struct ck_watched timer; /* for all deadlines of the gate */
     uint64_t armed_ns;       /* the time the timer is set to; 0: not set */
     struct ck_watched listener;
@@ -61,12 +62,15 @@ struct ck_gate {
     void *data;
     struct ck_proxy_gate_totals totals;
     struct ck_connection *connections;
-    struct ck_connection *due_first, *due_last; /* late, or answered by the resolver: they run one after another */
+    /* late, or answered by the resolver: they run one after another */
+    struct ck_connection *due_first, *due_last;
     uint32_t count;
-    unsigned pipes;                   /* held by its connections */
-    uint64_t targets;                 /* hosts that clients asked for: one client can ask for many */
+    unsigned pipes; /* held by its connections */
+    /* hosts that clients asked for: one client can ask for many */
+    uint64_t targets;
     struct ck_dns_resolver *resolver; /* made at the first lookup */
-    struct ck_dns_socket *sockets;    /* reused, and freed with the gate: an event may still point to one */
+    /* reused, and freed with the gate: an event may still point to one */
+    struct ck_dns_socket *sockets;
 };
 
 enum ck_egress_state {
@@ -99,8 +103,9 @@ struct ck_connection {
     uint64_t deadline_ns;
     struct ck_watched client, server;
     struct ck_relay_stream up, down;
-    size_t checked;    /* of the head that is being read */
-    size_t needed;     /* bytes of the tunnel's start that must arrive before they are checked again */
+    size_t checked; /* of the head that is being read */
+    /* bytes of the tunnel's start that must arrive before they are checked again */
+    size_t needed;
     size_t head_bytes; /* of the request that was read and is still before what goes up */
 
     /* the target */

@@ -43,7 +43,8 @@ struct ck_handshake {
 
 enum ck_handshake_progress {
     CK_HANDSHAKE_MORE = 0,
-    CK_HANDSHAKE_HELLO,     /* another hello, described by ret_hello; it is among the bytes that would pass */
+    /* another hello, described by ret_hello; it is among the bytes that would pass */
+    CK_HANDSHAKE_HELLO,
     CK_HANDSHAKE_MALFORMED, /* not valid there in the clear */
     CK_HANDSHAKE_OVER,      /* the rest is encrypted, and is not read */
 };

@@ -58,7 +58,8 @@
 #define READY_BYTES (CK_PROXY_SLICE_BYTES / 2)
 #define READY (CK_PROXY_SLICE_CONNECTIONS / 2)
 #define ACCEPTED (CK_PROXY_SLICE_CONNECTIONS / 4)
-#define TICK_NS (10 * CK_NS_PER_MS) /* the precision of deadlines; they are not checked more often */
+/* the precision of deadlines; they are not checked more often */
+#define TICK_NS (10 * CK_NS_PER_MS)
 
 /* ---- descriptors and time ---------------------------------------------------------------- */
 

@@ -42,13 +42,18 @@ struct ck_connection;
 /* Zero-filled allows nothing. */
 struct ck_gate_budget {
     uint32_t connections_at_once;
-    uint64_t connections_total; /* to the proxy, and to hosts; the next is refused, and then the socket is closed */
-    uint64_t
-        refusals_total; /* and failures: each is reported, and a tool could fill the log with them; then the same */
-    uint64_t up_bytes;  /* from the tool to the hosts, all connections together; UINT64_MAX: no limit */
+    /* to the proxy, and to hosts; the next is refused, and then the socket is closed */
+    uint64_t connections_total;
+    /* and failures: each is reported, and a tool could fill the log with them; then the same */
+    uint64_t refusals_total;
+    /* from the tool to the hosts, all connections together; UINT64_MAX: no limit */
+    uint64_t up_bytes;
     uint64_t down_bytes;
-    uint32_t
-        head_ms; /* from the connection, or the end of a response, to a complete request; to the first bytes of a tunnel */
+    /*
+     * from the connection, or the end of a response, to a complete request; to the first bytes of a
+     * tunnel
+     */
+    uint32_t head_ms;
     uint32_t dial_ms; /* lookup and connect together */
     uint32_t idle_ms; /* without a byte in either direction */
 };
@@ -64,10 +69,12 @@ struct ck_gate_budget {
                              .idle_ms = 300000})
 
 enum ck_gate_verdict {
-    CK_GATE_OPENED = 1, /* listed, looked up, checked, connected; exactly one CK_GATE_CLOSED follows */
-    CK_GATE_REFUSED,    /* against the rules, malformed, or beyond the budget */
-    CK_GATE_FAILED,     /* listed, but the name does not exist, nothing listens, or it took too long */
-    CK_GATE_CLOSED,     /* the end of an opened connection, with its bytes */
+    /* listed, looked up, checked, connected; exactly one CK_GATE_CLOSED follows */
+    CK_GATE_OPENED = 1,
+    CK_GATE_REFUSED, /* against the rules, malformed, or beyond the budget */
+    /* listed, but the name does not exist, nothing listens, or it took too long */
+    CK_GATE_FAILED,
+    CK_GATE_CLOSED, /* the end of an opened connection, with its bytes */
 };
 
 /*
@@ -77,13 +84,16 @@ enum ck_gate_verdict {
  */
 struct ck_gate_event {
     enum ck_gate_verdict verdict;
-    uint64_t connection;  /* counts from 1 within the gate; the same in all events of one client connection; 0: none */
-    const char *protocol; /* "connect", "http", "socks5"; for a direct attempt "tcp", "udp", "raw", ... */
-    const char *host;     /* canonical, or what was requested, escaped */
-    uint16_t port;        /* 0 if none could be read */
-    const char *rule;     /* the rule that lists it */
-    const char *address;  /* the one that was dialled or refused */
-    const char *reason; /* one word of a fixed set: "not_listed", "address", "sni", ...; CK_GATE_CLOSED: how it ended */
+    /* counts from 1 within the gate; the same in all events of one client connection; 0: none */
+    uint64_t connection;
+    /* "connect", "http", "socks5"; for a direct attempt "tcp", "udp", "raw", ... */
+    const char *protocol;
+    const char *host;    /* canonical, or what was requested, escaped */
+    uint16_t port;       /* 0 if none could be read */
+    const char *rule;    /* the rule that lists it */
+    const char *address; /* the one that was dialled or refused */
+    /* one word of a fixed set: "not_listed", "address", "sni", ...; CK_GATE_CLOSED: how it ended */
+    const char *reason;
     const char *message; /* for people */
     uint64_t up_bytes;   /* CK_GATE_CLOSED: payload, from the tool to the host and back */
     uint64_t down_bytes;

@@ -53,8 +53,9 @@ enum ck_wait {
 struct ck_relay_stream {
     struct ck_relay_buffer buffer; /* read, not yet written */
     size_t ready;                  /* of these may be sent */
-    size_t own;                    /* of these were written by the proxy itself, and are not counted */
-    uint64_t left;                 /* may pass unread once the buffer is empty; UINT64_MAX: all */
+    /* of these were written by the proxy itself, and are not counted */
+    size_t own;
+    uint64_t left; /* may pass unread once the buffer is empty; UINT64_MAX: all */
     struct ck_relay_pipe *pipe;
     size_t piped;     /* bytes in it */
     bool ended;       /* the source has ended */

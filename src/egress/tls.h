@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CK_HELLO_MAX 16384 /* of the message; browsers with post-quantum keys and tickets stay below 4 KiB */
+/* of the message; browsers with post-quantum keys and tickets stay below 4 KiB */
+#define CK_HELLO_MAX 16384
 #define CK_SNI_SIZE 256
 
 enum ck_hello {

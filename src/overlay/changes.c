@@ -32,10 +32,14 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+/*
+ * The overlay is mounted with userxattr, because a user namespace may not set trusted.* attributes.
+ */
 #define OPAQUE "user.overlay.opaque"
 #define REDIRECT "user.overlay.redirect"
 #define KEEP_MAX ((uint64_t)1 << 30) /* as much as an overlay can hold */
-#define OPEN_SHARE 64                /* opening this many bytes of a path costs as much as looking at one entry */
+/* opening this many bytes of a path costs as much as looking at one entry */
+#define OPEN_SHARE 64
 
 enum pass {
     PASS_NAMED,    /* entries that run later by their name, and symlinks */
@@ -49,24 +53,26 @@ struct ck_changes_walk {
     struct ck_changes *changes;
     struct ck_changes_dirs where;
     enum pass pass;
-    size_t seen;
-    uint64_t copied_bytes;
+    size_t seen;           /* entries in all passes; bounded */
+    uint64_t copied_bytes; /* at most KEEP_MAX */
 
     struct ck_directories directories;
 
     /* The current directory. */
-    uint32_t number;
+    uint32_t number; /* its index in directories */
     char directory[PATH_MAX];
     size_t directory_length;
-    int upper_fd, lower_fd; /* -1: no current directory; lower_fd also if the repository does not have it */
-    int keep_fd;            /* -1: not needed so far */
-    DIR *stream;            /* of upper_fd or, for what an opaque directory hides, of lower_fd */
-    bool reading_lower;     /* stream is of lower_fd */
+    /* -1: no current directory; lower_fd also if the repository does not have it */
+    int upper_fd, lower_fd;
+    int keep_fd;        /* -1: not needed so far */
+    DIR *stream;        /* of upper_fd or, for what an opaque directory hides, of lower_fd */
+    bool reading_lower; /* stream is of lower_fd */
 
     /* The entry that is being compared or copied. */
     struct ck_compare_entry entry;
     char path[PATH_MAX];
     bool comparing, copying;
+    /* CK_COMPARE_BUFFER bytes, for comparisons and copies; never both at once */
     char *buffer;
     struct ck_comparison comparison;
     struct ck_keep_copy copy;
@@ -82,11 +88,13 @@ static void stop(struct ck_changes_walk *walk)
     walk->pass = PASS_ORDER;
 }
 
+/* The type in the result. A constant, so it needs no copy. */
 static const char *type_of(mode_t mode)
 {
     return S_ISREG(mode) ? "file" : S_ISDIR(mode) ? "dir" : S_ISLNK(mode) ? "link" : "other";
 }
 
+/* False without memory, or when the list has its maximum: both end the walk. */
 static bool make_room(struct ck_changes *changes)
 {
     if (changes->count >= CK_CHANGES_ENTRIES_MAX)
@@ -134,6 +142,9 @@ static bool join(struct ck_changes_walk *walk, const char *name)
 
 /* ---- keeping ----------------------------------------------------------------------------- */
 
+/*
+ * Remembers the first error only. The walk continues: the list is worth having without the copies.
+ */
 static void note_keep(struct ck_changes_walk *walk, int r)
 {
     if (r < 0 && walk->changes->keep_error == 0)
@@ -144,6 +155,7 @@ static void note_keep(struct ck_changes_walk *walk, int r)
 static int keep_entry(struct ck_changes_walk *walk, const struct ck_compare_entry *entry, struct ck_slice *slice)
 {
     mode_t mode = entry->upper.st_mode;
+    /* A device, a socket or a FIFO is listed and never copied. A directory is kept in PASS_REST. */
     if (!S_ISREG(mode) && !S_ISLNK(mode))
         return 0;
     if (walk->keep_fd < 0)
@@ -153,7 +165,10 @@ static int keep_entry(struct ck_changes_walk *walk, const struct ck_compare_entr
     ck_slice_spend_creations(slice, 1);
     if (S_ISLNK(mode))
         return ck_keep_link(entry->upper_fd, walk->keep_fd, entry->name);
-    /* A file with many names becomes many files, so its bytes count for each name. */
+    /*
+     * A file with many names becomes many files, so its bytes count for each name. st_blocks counts
+     * units of 512 bytes on every file system: the data, without holes.
+     */
     uint64_t bytes = (uint64_t)entry->upper.st_blocks * 512u;
     if (bytes > KEEP_MAX - walk->copied_bytes)
         return -EFBIG;
@@ -163,6 +178,7 @@ static int keep_entry(struct ck_changes_walk *walk, const struct ck_compare_entr
     return r;
 }
 
+/* The rest of keep_entry for a file, in as many slices as it needs. */
 static void continue_copy(struct ck_changes_walk *walk, struct ck_slice *slice)
 {
     int r = ck_keep_step(&walk->copy, walk->buffer, CK_COMPARE_BUFFER, slice);
@@ -174,6 +190,7 @@ static void continue_copy(struct ck_changes_walk *walk, struct ck_slice *slice)
     note_keep(walk, r);
 }
 
+/* Its owner may always use the copy, and setuid, setgid and sticky are not kept. */
 static int keep_directory(struct ck_changes_walk *walk, const struct ck_overlay_directory *directory,
                           struct ck_slice *slice)
 {
@@ -196,6 +213,7 @@ static void make_accessible(struct ck_changes_walk *walk, const struct ck_compar
         walk->changes->incomplete = true;
 }
 
+/* The overlay's mark for a deleted entry. An unprivileged tool cannot make other devices. */
 static bool is_whiteout(const struct stat *status)
 {
     return S_ISCHR(status->st_mode) && status->st_rdev == makedev(0, 0);
@@ -212,11 +230,16 @@ static bool load(struct ck_changes_walk *walk, struct ck_compare_entry *entry)
     }
     entry->has_lower =
         entry->lower_fd >= 0 && fstatat(entry->lower_fd, entry->name, &entry->lower, AT_SYMLINK_NOFOLLOW) == 0;
+    /* it may exist and not be readable: then "added" is a guess */
     if (entry->lower_fd >= 0 && !entry->has_lower && errno != ENOENT)
         walk->changes->incomplete = true;
     return true;
 }
 
+/*
+ * The comparison is finished; kind is NULL for an entry that has not changed. add_change may have
+ * ended the walk, so the pass is checked before something is kept.
+ */
 static void take_kind(struct ck_changes_walk *walk, const char *kind, struct ck_slice *slice)
 {
     const struct ck_compare_entry *entry = &walk->entry;
@@ -236,6 +259,7 @@ static void take(struct ck_changes_walk *walk, struct ck_slice *slice)
     if (!load(walk, entry))
         return;
     if (is_whiteout(&entry->upper)) {
+        /* a mark for something that the repository does not have: made and deleted in the run */
         if (entry->has_lower)
             add_change(walk, entry->path, "deleted", entry->lower.st_mode, NULL);
         return;
@@ -260,6 +284,7 @@ static void find_directory(struct ck_changes_walk *walk)
     struct ck_overlay_directory found = {.name = entry->name, .parent = walk->number};
     if (!load(walk, entry))
         return;
+    /* always finished at once for a directory */
     (void)ck_compare_begin(&walk->comparison, entry, &found.kind);
     found.mode = entry->upper.st_mode;
     make_accessible(walk, entry);
@@ -267,11 +292,16 @@ static void find_directory(struct ck_changes_walk *walk)
         walk->changes->incomplete = true;
 }
 
+/* The type only, as bits of a mode; 0 if it cannot be read, which is handled as a file. */
 static mode_t type_in(const struct ck_changes_walk *walk, const struct dirent *entry)
 {
     return (mode_t)DTTOIF(ck_file_type(walk->upper_fd, entry));
 }
 
+/*
+ * Executable for anyone. Only asked after the first pass, which then needs no stat for most
+ * entries.
+ */
 static bool is_program(const struct ck_changes_walk *walk, mode_t type)
 {
     struct stat status;
@@ -290,6 +320,7 @@ static enum pass pass_of(const struct ck_changes_walk *walk, mode_t type)
     return walk->pass > PASS_NAMED && is_program(walk, type) ? PASS_PROGRAMS : PASS_REST;
 }
 
+/* Handles an entry if this pass is its pass. Directories are only found in the first one. */
 static void look_at(struct ck_changes_walk *walk, const struct dirent *found, struct ck_slice *slice)
 {
     mode_t type = type_in(walk, found);
@@ -316,6 +347,7 @@ static void look_in_lower(struct ck_changes_walk *walk, const char *name)
 
 /* ---- one directory ----------------------------------------------------------------------- */
 
+/* Closes the current directory; the next step goes to another one. */
 static void leave(struct ck_changes_walk *walk)
 {
     if (walk->stream)
@@ -327,6 +359,10 @@ static void leave(struct ck_changes_walk *walk)
     walk->reading_lower = false;
 }
 
+/*
+ * Opened again, because closedir closes its descriptor and this one is still needed (and lower_fd
+ * is O_PATH).
+ */
 static bool open_stream(struct ck_changes_walk *walk, int directory_fd)
 {
     int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -338,12 +374,17 @@ static bool open_stream(struct ck_changes_walk *walk, int directory_fd)
     return !!walk->stream;
 }
 
+/* The value is "y" alone; with another length fgetxattr returns another number or ERANGE. */
 static bool is_opaque(int upper_fd)
 {
     char note[2];
     return fgetxattr(upper_fd, OPAQUE, note, sizeof(note)) == 1 && note[0] == 'y';
 }
 
+/*
+ * Lists the change of the directory itself, found in the first pass. The root is always there in
+ * the copy.
+ */
 static void list_directory(struct ck_changes_walk *walk, const struct ck_overlay_directory *directory,
                            struct ck_slice *slice)
 {
@@ -362,6 +403,7 @@ static void enter(struct ck_changes_walk *walk, uint32_t number, struct ck_slice
         return;
     }
     walk->number = number;
+    /* it is opened from the top, so a deep one costs more */
     ck_slice_spend_entries(slice, 1 + (uint32_t)(walk->directory_length / OPEN_SHARE));
     if (walk->pass == PASS_REST)
         list_directory(walk, directory, slice);
@@ -408,6 +450,7 @@ static void read_next(struct ck_changes_walk *walk, struct ck_slice *slice)
     if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
         return;
     ck_slice_spend_entries(slice, 1);
+    /* An entry counts once in each pass. */
     if (++walk->seen > CK_CHANGES_SEEN_MAX)
         stop(walk);
     else if (walk->reading_lower)
@@ -438,6 +481,7 @@ static void find_root(struct ck_changes_walk *walk)
         stop(walk);
 }
 
+/* After the last directory the next pass begins. */
 static void next_directory(struct ck_changes_walk *walk, struct ck_slice *slice)
 {
     uint32_t number = ck_directories_next(&walk->directories, walk->pass == PASS_NAMED);
@@ -466,6 +510,7 @@ struct ck_changes_walk *ck_changes_begin(struct ck_changes *changes, const struc
     walk->changes = changes;
     walk->where = *where;
     ck_directories_init(&walk->directories);
+    /* calloc has set them to 0, which is a valid descriptor */
     walk->upper_fd = walk->lower_fd = walk->keep_fd = -1;
     walk->buffer = buffer;
     ck_compare_init(&walk->comparison, where->upper_fd, where->lower_fd, buffer);
@@ -477,6 +522,7 @@ struct ck_changes_walk *ck_changes_begin(struct ck_changes *changes, const struc
 bool ck_changes_step(struct ck_changes_walk *walk, struct ck_slice *slice)
 {
     while (walk->pass < PASS_DONE && !ck_slice_spent(slice)) {
+        /* A copy that was begun is finished before anything else. */
         if (walk->copying)
             continue_copy(walk, slice);
         else if (walk->pass == PASS_ORDER)
@@ -495,6 +541,7 @@ bool ck_changes_stop_early(struct ck_changes_walk *walk, int error)
 {
     if (walk->pass >= PASS_ORDER && !walk->copying)
         return false;
+    /* nothing was to be kept otherwise, so nothing failed */
     if (walk->where.keep_fd >= 0)
         note_keep(walk, -error);
     walk->copying = walk->comparing = false;

@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The list. Paths are in text; kind, type and runs_later point to constants. */
 struct ck_changes {
     struct ck_arena text;
     struct choke_file_change *items; /* sorted by path when the walk is done */
@@ -38,8 +39,9 @@ struct ck_changes {
 #define CK_CHANGES_SEEN_MAX ((size_t)1000000)
 #define CK_CHANGES_TEXT_MAX ((size_t)32 << 20)
 
+/* The caller's descriptors. They must stay open until ck_changes_end. */
 struct ck_changes_dirs {
-    int upper_fd; /* the upper directory; its modes are changed where they keep us out */
+    int upper_fd; /* its modes are changed where they deny us access */
     int lower_fd; /* the repository */
     int keep_fd;  /* an empty directory for copies of the changes; -1: none */
 };

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Bytes that are compared in one run. After that a file with the same size counts as modified. */
 #define COMPARE_MAX ((uint64_t)64 << 20)
 /*
  * The size up to which one package.json is parsed, and the limit for all of them together. Parsing
@@ -46,6 +47,7 @@ void ck_compare_done(struct ck_comparison *comparison)
 
 int ck_compare_open(int top_fd, const char *path, int flags)
 {
+    /* NO_XDEV: what the host has mounted inside the repository is not part of it. */
     int fd = ck_file_resolve(top_fd, path[0] != '\0' ? path : ".", flags,
                              RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
     if (fd >= 0)
@@ -64,6 +66,7 @@ static int open_file(int directory_fd, const char *name)
     return ck_file_open(directory_fd, name, O_NOFOLLOW, NULL);
 }
 
+/* A target cannot have PATH_MAX bytes (symlink(2) refuses it), so none is cut. */
 static bool same_target(const struct ck_comparison *comparison, const struct ck_compare_entry *entry)
 {
     char *upper = comparison->buffer, *lower = comparison->buffer + PATH_MAX;
@@ -72,11 +75,13 @@ static bool same_target(const struct ck_comparison *comparison, const struct ck_
     return length >= 0 && length == other && memcmp(upper, lower, (size_t)length) == 0;
 }
 
+/* For entries with the same content. */
 static const char *mode_kind(const struct ck_compare_entry *entry)
 {
     return (entry->upper.st_mode & 07777) != (entry->lower.st_mode & 07777) ? "mode" : NULL;
 }
 
+/* Files of different size differ; no need to read them. */
 static bool may_compare(const struct ck_comparison *comparison, const struct ck_compare_entry *entry)
 {
     return entry->upper.st_size == entry->lower.st_size &&
@@ -97,6 +102,7 @@ bool ck_compare_begin(struct ck_comparison *comparison, const struct ck_compare_
     else if (S_ISDIR(upper))
         *ret_kind = mode_kind(entry);
     else if (S_ISREG(upper) && may_compare(comparison, entry)) {
+        /* A failed open is noticed by the first step, which then reports "modified". */
         comparison->compared_bytes += (uint64_t)entry->upper.st_size;
         comparison->upper_fd = open_file(entry->upper_fd, entry->name);
         comparison->lower_fd = open_file(entry->lower_fd, entry->name);
@@ -109,6 +115,7 @@ bool ck_compare_begin(struct ck_comparison *comparison, const struct ck_compare_
 static int compare_piece(struct ck_comparison *comparison, struct ck_slice *slice)
 {
     size_t piece = CK_COMPARE_BUFFER / 2;
+    /* both files are read, and at least one byte, so that every step makes progress */
     if (slice->bytes / 2 + 1 < piece)
         piece = (size_t)slice->bytes / 2 + 1;
     char *one = comparison->buffer, *other = comparison->buffer + CK_COMPARE_BUFFER / 2;
@@ -142,6 +149,7 @@ static char *read_package(int directory_fd, const char *name, size_t *ret_length
     return ck_file_read(directory_fd, name, O_NOFOLLOW, PACKAGE_MAX - 1, &text, ret_length) == 0 ? text : NULL;
 }
 
+/* What cannot be read or is too much to parse counts as a script. */
 static const char *package_runs(struct ck_comparison *comparison, const struct ck_compare_entry *entry,
                                 struct ck_slice *slice)
 {
@@ -167,6 +175,7 @@ static const char *content_runs(int fd, mode_t mode)
     return length < 0 ? executable : ck_runs_later_by_content(head, (size_t)length, (mode & 0111) != 0);
 }
 
+/* By its name first, then by its first bytes and its mode. */
 static const char *file_runs(struct ck_comparison *comparison, const struct ck_compare_entry *entry,
                              struct ck_slice *slice)
 {
@@ -201,6 +210,7 @@ static int follow(const struct ck_comparison *comparison, char *path, const char
     struct stat status;
     CK_FD fd = open_named(comparison, path, O_PATH | O_NOFOLLOW);
     if (fd < 0 || fstat(fd, &status) < 0) {
+        /* any other error: something is there that cannot be judged */
         *ret_why = errno == ENOENT ? NULL : executable;
         return 0;
     }
@@ -209,6 +219,7 @@ static int follow(const struct ck_comparison *comparison, char *path, const char
         *ret_why = content_runs(file, status.st_mode);
         return 0;
     }
+    /* a directory or a special file: by itself it does not run */
     if (!S_ISLNK(status.st_mode)) {
         *ret_why = NULL;
         return 0;
@@ -239,6 +250,7 @@ static const char *link_runs(const struct ck_comparison *comparison, const struc
         return "replaced directory";
     if (!ck_runs_later_resolve(entry->path, target, path))
         return executable;
+    /* A longer chain, or a loop, is in doubt a program. */
     for (int i = 0; i < LINKS_MAX; i++)
         if (follow(comparison, path, &why) == 0)
             return why;

@@ -17,25 +17,28 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-#define CK_COMPARE_BUFFER ((size_t)128 << 10)
+#define CK_COMPARE_BUFFER ((size_t)128 << 10) /* two halves, one for each file */
 
 /* One entry, and the directories that hold it. */
 struct ck_compare_entry {
     int upper_fd;
-    int lower_fd;     /* -1: the repository has no such directory */
-    const char *path; /* from the root */
-    const char *name; /* its last component */
-    struct stat upper;
-    struct stat lower;
+    int lower_fd;      /* -1: the repository has no such directory */
+    const char *path;  /* from the root */
+    const char *name;  /* its last component */
+    struct stat upper; /* not of a symlink's target */
+    struct stat lower; /* only if has_lower */
     bool has_lower;
 };
 
+/* The comparison of one entry after another. The limits are for a whole run. */
 struct ck_comparison {
     int upper_top_fd, lower_top_fd; /* the caller's: the overlay and the repository */
     char *buffer;                   /* the caller's, CK_COMPARE_BUFFER bytes */
     int upper_fd, lower_fd;         /* the files that are being compared; -1: none */
-    uint64_t compared_bytes;        /* of all files together; beyond a limit a file counts as modified */
-    uint64_t parsed_bytes;          /* of all package.json; beyond a limit each counts as one with scripts */
+    /* of all files together; beyond a limit a file counts as modified */
+    uint64_t compared_bytes;
+    /* of all package.json; beyond a limit each counts as one with scripts */
+    uint64_t parsed_bytes;
 };
 
 void ck_compare_init(struct ck_comparison *comparison, int upper_top_fd, int lower_top_fd, char *buffer);

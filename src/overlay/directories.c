@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_MAX ((size_t)64 << 20) /* as much as the names of all entries that an overlay can hold */
+/* as much as the names of all entries that an overlay can hold */
+#define NAMES_MAX ((size_t)64 << 20)
 
 void ck_directories_init(struct ck_directories *directories)
 {
@@ -26,6 +27,7 @@ static void *grow(void *items, size_t count, size_t *capacity, size_t size)
 bool ck_directories_add(struct ck_directories *directories, const struct ck_overlay_directory *directory, bool urgent)
 {
     struct ck_overlay_directory added = *directory;
+    /* Room in both arrays first: after a failure nothing is half added. */
     void *stack = grow(directories->urgent, directories->urgent_count, &directories->urgent_capacity,
                        sizeof(*directories->urgent));
     if (!stack)
@@ -46,11 +48,13 @@ bool ck_directories_add(struct ck_directories *directories, const struct ck_over
 
 uint32_t ck_directories_next(struct ck_directories *directories, bool finding)
 {
+    /* The stack first: these may hold files that run later. */
     if (finding && directories->urgent_count > 0) {
         uint32_t number = directories->urgent[--directories->urgent_count];
         directories->items[number].seen = true;
         return number;
     }
+    /* urgent ones were already returned in this pass */
     while (finding && directories->next < directories->count && directories->items[directories->next].seen)
         directories->next++;
     if (directories->next < directories->count)
@@ -61,6 +65,10 @@ uint32_t ck_directories_next(struct ck_directories *directories, bool finding)
 
 bool ck_directories_path(const struct ck_directories *directories, uint32_t number, char *path, size_t *ret_length)
 {
+    /*
+     * Built from its end, because only the parent of each directory is known; then moved to the
+     * front.
+     */
     char *end = path + PATH_MAX - 1, *at = end;
     *at = '\0';
     for (; number != 0; number = directories->items[number].parent) {

@@ -14,23 +14,25 @@
 
 #define CK_DIRECTORIES_END UINT32_MAX
 
+/* One directory. Its number is its index in the list. */
 struct ck_overlay_directory {
     const char *name; /* "" for the first, which is the top */
-    const char *kind; /* of change of the directory itself; NULL: none */
-    uint32_t parent;
-    mode_t mode; /* before make_accessible changed it */
-    bool seen;   /* returned in the pass that finds directories */
+    const char *kind; /* the change of the directory itself; NULL: unchanged */
+    uint32_t parent;  /* its number; 0 for the top itself */
+    mode_t mode;      /* before make_accessible changed it */
+    bool seen;        /* returned in the pass that finds directories */
 };
 
 struct ck_directories {
-    struct ck_arena names;
+    struct ck_arena names; /* bounded; owns every name */
     struct ck_overlay_directory *items;
     size_t count, capacity;
     uint32_t *urgent; /* a stack of those that come before the others */
     size_t urgent_count, urgent_capacity;
-    size_t next;
+    size_t next; /* the number that comes next in this pass */
 };
 
+/* Empty; nothing is allocated. */
 void ck_directories_init(struct ck_directories *directories);
 
 /* False: no memory. The name is copied. */

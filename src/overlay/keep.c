@@ -26,12 +26,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define UP_MAX 4096
+#define UP_MAX 4096   /* an end for the loop; real paths are shorter */
 #define ENTER_SHARE 8 /* entering this many directories costs about as much as making a file */
 
 /* ---- the directory ----------------------------------------------------------------------- */
 
-/* -EXDEV if the directory is in the root. */
+/*
+ * Goes up from the directory to "/". Returns -EXDEV if the root is on the way. Paths are not
+ * compared, because the same directory can have several (bind mounts, symlinks above).
+ */
 static int check_outside(int directory_fd, struct ck_identity root)
 {
     CK_FD at = fcntl(directory_fd, F_DUPFD_CLOEXEC, 3);
@@ -63,6 +66,7 @@ static int check_empty(int directory_fd)
         ck_fd_close(&fd);
         return r;
     }
+    /* fdopendir owns fd now */
     int entries = 0; /* "." and ".." are two of them */
     while (entries <= 2 && readdir(directory))
         entries++;
@@ -113,6 +117,10 @@ static int open_above(const char *path, struct ck_arena *arena, struct ck_keep_t
 int ck_keep_check(const char *path, struct ck_identity root, struct ck_arena *arena, struct ck_keep_target *ret_place,
                   struct choke_error *error)
 {
+    /*
+     * The user named the path, so a symlink in it is followed here. Later only this descriptor is
+     * used.
+     */
     struct ck_keep_target place = {.fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)};
     int r = place.fd >= 0 ? 0 : errno == ENOENT ? open_above(path, arena, &place) : -errno;
     if (r == 0)
@@ -132,9 +140,11 @@ int ck_keep_check(const char *path, struct ck_identity root, struct ck_arena *ar
 int ck_keep_make(const struct ck_keep_target *place, int *ret_fd)
 {
     const char *name = place->name ? place->name : ".";
+    /* EEXIST too: something that appeared since the check is not used */
     if (place->name && mkdirat(place->fd, name, 0700) < 0)
         return -errno;
     CK_FD fd = openat(place->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    /* again: time has passed since ck_keep_check */
     int r = fd < 0 ? -errno : check_ours(fd);
     if (r == 0)
         *ret_fd = ck_fd_take(&fd);
@@ -163,6 +173,7 @@ int ck_keep_make_path(int top_fd, const char *path, struct ck_slice *slice)
         name[length] = '\0';
         if (mkdirat(at, name, 0755) < 0 && errno != EEXIST)
             return -errno;
+        /* component by component, so that O_NOFOLLOW holds for each of them */
         int down = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (down < 0)
             return -errno;
@@ -184,8 +195,10 @@ static int copy_piece(struct ck_keep_copy *copy, char *buffer, size_t size, stru
         wanted = (size_t)(copy->hole - copy->at);
     ssize_t got = pread(copy->from_fd, buffer, wanted, copy->at);
     if (got <= 0)
-        return got < 0 ? -errno : -EIO; /* the file was this long, and the tool that could shorten it is dead */
+        /* the file was this long, and the tool that could shorten it is dead */
+        return got < 0 ? -errno : -EIO;
     for (ssize_t done = 0, put; done < got; done += put) {
+        /* pwrite at the same offset: what is not written stays a hole */
         put = pwrite(copy->to_fd, buffer + done, (size_t)(got - done), copy->at + done);
         if (put < 0)
             return -errno;
@@ -196,8 +209,8 @@ static int copy_piece(struct ck_keep_copy *copy, char *buffer, size_t size, stru
 }
 
 /*
- * Beyond the caller's RLIMIT_FSIZE the kernel would not only refuse, but also end the caller with
- * SIGXFSZ.
+ * Beyond the caller's RLIMIT_FSIZE the kernel would not only refuse the write, but also end the
+ * caller with SIGXFSZ. So it is checked before, also for the final ftruncate.
  */
 static int check_size_limit(off_t size)
 {
@@ -220,6 +233,7 @@ static int find_data(struct ck_keep_copy *copy)
     return copy->hole < 0 ? -errno : 0;
 }
 
+/* Opens both files. After a failure the caller closes what is open. */
 static int open_copy(struct ck_keep_copy *copy, int from_fd, const char *name)
 {
     struct stat status;
@@ -238,6 +252,10 @@ static int open_copy(struct ck_keep_copy *copy, int from_fd, const char *name)
 void ck_keep_init(struct ck_keep_copy *copy, int top_fd)
 {
     uint64_t number = 0;
+    /*
+     * Without random bytes the name is only not random: the directory is empty and only its owner
+     * can write there.
+     */
     (void)!getrandom(&number, sizeof(number), 0);
     *copy = (struct ck_keep_copy){.top_fd = top_fd, .from_fd = -1, .to_fd = -1, .owner = getpid()};
     (void)snprintf(copy->part, sizeof(copy->part), ".chokepoint-part-%016llx", (unsigned long long)number);
@@ -280,6 +298,7 @@ static int give_name(const struct ck_keep_copy *copy, int to_fd, const char *nam
 
 int ck_keep_end(struct ck_keep_copy *copy, int to_fd, const char *name, mode_t mode)
 {
+    /* fchmod: the umask does not apply to it */
     int r = ftruncate(copy->to_fd, copy->size) < 0 || fchmod(copy->to_fd, (mode & 0777) | 0600) < 0 ? -errno : 0;
     if (r == 0)
         r = give_name(copy, to_fd, name);
@@ -291,6 +310,7 @@ int ck_keep_end(struct ck_keep_copy *copy, int to_fd, const char *name, mode_t m
 
 void ck_keep_drop(struct ck_keep_copy *copy)
 {
+    /* to_fd is -1 if ck_keep_end gave the file its name: then part does not exist any more */
     if (copy->to_fd >= 0 && copy->owner == getpid())
         (void)unlinkat(copy->top_fd, copy->part, 0);
     ck_fd_close(&copy->to_fd);

@@ -55,6 +55,7 @@ struct ck_keep_copy {
     int from_fd;   /* -1: no copy in progress */
     int to_fd;
     off_t at, hole; /* copied up to at; the data ends at hole */
+    /* of the file; a hole at its end is made by ftruncate */
     off_t size;
     pid_t owner; /* a fork of the caller leaves the file alone */
 };

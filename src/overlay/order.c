@@ -22,6 +22,7 @@ static size_t least(size_t one, size_t other)
     return one < other ? one : other;
 }
 
+/* The right run is shorter, or empty, at the end of the list. */
 static void begin_pair(struct ck_order *order, size_t count)
 {
     order->left = order->out = order->start;
@@ -35,6 +36,7 @@ static bool merge_one(struct ck_order *order, const struct choke_file_change *it
     bool has_left = order->left < middle, has_right = order->right < end;
     if (!has_left && !has_right)
         return false;
+    /* <= keeps the order of equal paths */
     bool take_left = has_left && (!has_right || by_path(&items[order->left], &items[order->right]) <= 0);
     order->spare[order->out++] = items[take_left ? order->left++ : order->right++];
     return true;
@@ -62,6 +64,7 @@ bool ck_order_step(struct ck_order *order, struct choke_file_change *items, size
     if (!order->spare) {
         order->spare = reallocarray(NULL, count, sizeof(*items));
         if (!order->spare) {
+            /* not in slices, but the list must be sorted */
             qsort(items, count, sizeof(*items), by_path);
             return true;
         }

@@ -14,8 +14,8 @@
 struct ck_order {
     struct choke_file_change *spare; /* as long as the list */
     size_t width;                    /* runs of this length are sorted */
-    size_t start;                    /* the pair of runs that is being merged */
-    size_t left, right, out;
+    size_t start;                    /* first item of the pair of runs that is merged now */
+    size_t left, right, out;         /* next item of each run, and of spare */
 };
 
 /*

@@ -20,6 +20,7 @@ static const char *last_component(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* ASCII only; other letters are compared as they are. */
 static unsigned char lower(char letter)
 {
     return (unsigned char)(letter >= 'A' && letter <= 'Z' ? letter + 0x20 : letter);
@@ -39,6 +40,7 @@ static int compare_text(const char *one, const char *other, size_t length)
     return 0;
 }
 
+/* compare_text stops at the NUL, so the length does not matter. */
 static bool is_same(const char *one, const char *other)
 {
     return compare_text(one, other, SIZE_MAX) == 0;
@@ -49,6 +51,10 @@ static bool begins_with(const char *text, const char *beginning, size_t length)
     return compare_text(text, beginning, length) == 0;
 }
 
+/*
+ * The last letter is compared first: most names already fail there. The name must be longer than
+ * the ending.
+ */
 static bool ends_with(const char *name, size_t length, const char *ending)
 {
     size_t wanted = strlen(ending);
@@ -63,6 +69,10 @@ static const char *next_component(const char *path)
     return slash ? slash + 1 : NULL;
 }
 
+/*
+ * Rules for files in certain directories, which may be at any depth: a rule is compared at each
+ * component.
+ */
 static const char *under_reason(const char *path, const char *name)
 {
     for (const char *at = path; at && at != name; at = next_component(at))
@@ -76,6 +86,7 @@ static const char *under_reason(const char *path, const char *name)
     return NULL;
 }
 
+/* Binary search among the rules for a whole name. */
 static const char *name_reason(const char *name)
 {
     size_t from = ck_runs_later_starts[CK_RUNS_LATER_NAME], to = ck_runs_later_starts[CK_RUNS_LATER_NAME + 1];
@@ -120,6 +131,7 @@ static bool leads_to(const char *rest, const char *under)
     return under[length] == '/' && begins_with(rest, under, length);
 }
 
+/* rest begins at a component of the path. */
 static const char *directory_reason(const char *rest)
 {
     for (size_t i = ck_runs_later_starts[CK_RUNS_LATER_UNDER]; i < ck_runs_later_starts[CK_RUNS_LATER_UNDER + 1]; i++)
@@ -146,6 +158,10 @@ const char *ck_runs_later_by_content(const char *head, size_t length, bool execu
         size_t length;
         const char *why;
     } beginnings[] = {
+        /*
+         * The kernel or a binfmt handler runs these: a script, ELF, a DOS/Windows program, Mach-O
+         * (64 bits, and universal, which is also a Java class).
+         */
         {"#!", 2, "script"},
         {"\177ELF", 4, "program"},
         {"MZ", 2, "program"},
@@ -173,6 +189,7 @@ static bool leads_out(const char *path, const char *target)
         depth += *at == '/' ? 1u : 0u;
     for (const char *at = target; *at != '\0';) {
         size_t length = strcspn(at, "/");
+        /* ".." at the beginning goes up from the directory of the link, at most to the root. */
         if (length == 2 && at[0] == '.' && at[1] == '.') {
             if (named || depth == 0)
                 return true;
@@ -200,10 +217,12 @@ bool ck_runs_later_resolve(const char *path, const char *target, char *ret_path)
     char joined[PATH_MAX];
     const char *slash = strrchr(path, '/');
     size_t length = slash ? (size_t)(slash - path) : 0;
+    /* into a copy, because ret_path may be path */
     memcpy(joined, path, length);
     for (const char *at = target; *at != '\0';) {
         size_t part = strcspn(at, "/");
         if (part == 2 && at[0] == '.' && at[1] == '.') {
+            /* removes the last component and its slash */
             while (length > 0 && joined[--length] != '/')
                 ;
         } else if (part > 1 || (part == 1 && at[0] != '.')) {
@@ -262,9 +281,17 @@ const char *ck_runs_later_by_package(const char *before, size_t before_length, c
     if (ck_json_is_deep(after, after_length) || (before && ck_json_is_deep(before, before_length)))
         return script;
     json_t *is = json_loadb(after, after_length, JSON_REJECT_DUPLICATES, NULL);
+    /*
+     * A new file is compared with an empty object: all that it has is new. With a name twice,
+     * readers disagree on its value, so such a file is not compared and counts as a script.
+     */
     json_t *was = before ? json_loadb(before, before_length, JSON_REJECT_DUPLICATES, NULL) : json_object();
     const char *why = script;
     if (json_is_object(is) && json_is_object(was)) {
+        /*
+         * Both ways, because compare looks only at members of its first argument. A script is the
+         * stronger reason.
+         */
         const char *gone = compare(was, is);
         why = compare(is, was);
         if (!why || (gone && strcmp(gone, script) == 0))

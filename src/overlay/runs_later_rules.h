@@ -8,16 +8,19 @@
 #include <stddef.h>
 
 enum ck_runs_later_kind {
-    CK_RUNS_LATER_UNDER,
-    CK_RUNS_LATER_NAME,
-    CK_RUNS_LATER_BEGINS,
-    CK_RUNS_LATER_ENDS,
+    CK_RUNS_LATER_UNDER,  /* files below a directory */
+    CK_RUNS_LATER_NAME,   /* a whole file name */
+    CK_RUNS_LATER_BEGINS, /* the beginning of a file name */
+    CK_RUNS_LATER_ENDS,   /* the end of a file name */
     CK_RUNS_LATER_KINDS
 };
 
 struct ck_runs_later_rule {
     const char *under; /* CK_RUNS_LATER_UNDER: directories, each with a '/' after it; else "" */
-    const char *text;  /* of the last component: all, beginning or end; CK_RUNS_LATER_UNDER: all of it, or "" for any */
+    /*
+     * of the last component: all, beginning or end; CK_RUNS_LATER_UNDER: all of it, or "" for any
+     */
+    const char *text;
     const char *reason; /* in the result */
     const char *source; /* who executes or loads it; for readers of the table */
 };

@@ -1,6 +1,9 @@
 /*
- * cache.c - parses and formats tools.json. JSON integers are signed 64 bits in jansson; a cast
- * restores unsigned ones.
+ * cache.c - parses and formats tools.json. JSON integers are signed 64 bits in jansson; devices and
+ * inodes are unsigned, and a cast restores them.
+ *
+ * The file is in a directory of the user and can be damaged, so nothing in it is used before all of
+ * it is checked.
  */
 #include "ready/cache.h"
 
@@ -13,6 +16,7 @@
 #include <string.h>
 
 #define FORMAT_VERSION 1
+/* Limits of the parser. A larger file is ignored like any file that is not valid. */
 #define TOOLS_MAX 100000
 #define TEXT_MAX 1024
 
@@ -24,6 +28,7 @@ void ck_cache_done(struct ck_cache *cache)
 
 /* ---- reading ---- */
 
+/* One file: the five numbers of struct ck_version, in the order of cache.h. */
 static bool take_file(const json_t *array, struct ck_version *ret_version)
 {
     json_int_t numbers[5];
@@ -43,6 +48,11 @@ static bool take_file(const json_t *array, struct ck_version *ret_version)
     return true;
 }
 
+/*
+ * The take functions return false for anything that is not exactly of the format, and without
+ * memory. jansson's getters return NULL or 0 for NULL and for a value of another type, so a missing
+ * member needs no check of its own.
+ */
 static bool take_tool(struct ck_arena *arena, const json_t *object, struct ck_cache_tool *tool)
 {
     const json_t *files = json_object_get(object, "files");
@@ -67,6 +77,7 @@ static bool take_policy(struct ck_arena *arena, const json_t *object, struct ck_
         !json_is_array(tools) || json_array_size(tools) > TOOLS_MAX)
         return false;
     policy->count = json_array_size(tools);
+    /* + 1: also for no tools the pointer is not NULL */
     policy->tools = ck_arena_array(arena, policy->count + 1, sizeof(*policy->tools));
     bool good = !!policy->tools;
     for (size_t i = 0; good && i < policy->count; i++)
@@ -93,6 +104,7 @@ static bool take_all(const json_t *root, struct ck_cache *cache)
 int ck_cache_parse(const char *text, size_t length, struct ck_cache *ret)
 {
     *ret = (struct ck_cache){0};
+    /* The depth is checked first, because the parser is recursive (base/json.h). */
     json_t *root = ck_json_is_deep(text, length) ? NULL : json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
     bool good = root && take_all(root, ret);
     json_decref(root);
@@ -112,7 +124,10 @@ static const struct ck_cache_policy *find_policy(const struct ck_cache *cache, c
     return NULL;
 }
 
-/* The files are in a fixed order: the tool, then its interpreters. */
+/*
+ * The files are in a fixed order: the tool, then its interpreters. A changed interpreter can change
+ * the version that a script reports, so all of them count.
+ */
 static bool matches(const struct ck_cache_tool *tool, const char *path, const struct ck_version *files, size_t count)
 {
     bool same = strcmp(tool->path, path) == 0 && tool->files_count == count;
@@ -139,7 +154,11 @@ static json_t *file_json(const struct ck_version *version)
                      (json_int_t)version->mtime_ns, (json_int_t)version->ctime_ns);
 }
 
-/* The setters of jansson accept NULL for a value that could not be made, and then fail. */
+/*
+ * jansson's setters accept NULL for a value that could not be made, and for the object itself, and
+ * then fail. They own the new value also when they fail, so nothing leaks and one check at the end
+ * is enough.
+ */
 static json_t *tool_json(const struct ck_cache_tool *tool)
 {
     json_t *object = json_object();
@@ -179,6 +198,9 @@ char *ck_cache_format(const struct ck_cache *old, const struct ck_cache_policy *
     json_t *policies = json_array();
     int bad = json_array_append_new(policies, policy_json(fresh));
     size_t count = 1;
+    /*
+     * The fresh policy comes first, so the one that was not used for the longest time is dropped.
+     */
     for (size_t i = 0; i < old->count && count < CK_CACHE_POLICIES_MAX; i++) {
         /* fresh replaces this one. */
         if (strcmp(old->policies[i].sha256, fresh->sha256) == 0)

@@ -14,19 +14,21 @@
 
 #include <stddef.h>
 
-#define CK_CACHE_MAX_BYTES ((size_t)4 << 20)
-#define CK_CACHE_POLICIES_MAX 8 /* the most recently used ones */
-#define CK_CACHE_FILES_MAX 8
+#define CK_CACHE_MAX_BYTES ((size_t)4 << 20) /* of the file */
+#define CK_CACHE_POLICIES_MAX 8              /* the most recently used ones */
+#define CK_CACHE_FILES_MAX 8                 /* of one tool */
 
+/* What is known of one tool. Strings are in the arena of the cache. */
 struct ck_cache_tool {
     const char *name;
     const char *path;
-    const char *version; /* NULL: the entry has no version_args */
+    const char *version; /* NULL: the policy's entry has no version_args */
     const char *sha256;
     struct ck_version files[CK_CACHE_FILES_MAX];
-    size_t files_count;
+    size_t files_count; /* at least 1 */
 };
 
+/* The tools of one policy, which is named by its digest: another policy can find other tools. */
 struct ck_cache_policy {
     const char *sha256;
     struct ck_cache_tool *tools;
@@ -39,11 +41,17 @@ struct ck_cache {
     size_t count;
 };
 
-/* Returns 0; -EINVAL: not a valid cache; -ENOMEM. Call ck_cache_done on ret in any case. */
+/*
+ * Returns 0, -EINVAL if it is not a valid cache, or if memory ran out while it was copied. Call
+ * ck_cache_done on ret in any case.
+ */
 int ck_cache_parse(const char *text, size_t length, struct ck_cache *ret);
 void ck_cache_done(struct ck_cache *cache);
 
-/* What is remembered of the tool, if path and files are unchanged; else NULL. */
+/*
+ * The remembered tool, if its path and all its files are unchanged; otherwise NULL. files must be
+ * in the order of the cache: the tool, then its interpreters.
+ */
 const struct ck_cache_tool *ck_cache_find(const struct ck_cache *cache, const char *policy, const char *name,
                                           const char *path, const struct ck_version *files, size_t files_count);
 

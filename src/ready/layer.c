@@ -2,7 +2,7 @@
  * layer.c - explains why a layer does not hold.
  *
  * Each kind of layer has a list of possible causes, ordered by how certain they are: a switch that
- * is off comes before a container that may forbid something, and that before the bare error.
+ * is off comes first, then a container that may forbid something, and last the bare error.
  */
 #include "ready/layer.h"
 
@@ -13,13 +13,14 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Layers of one kind have the same possible causes (the table causes). */
 enum layer_kind { KERNEL, LANDLOCK, SECCOMP, USER, NAMESPACE, CGROUP, CONTROLLER, JAIL };
 
 static const struct {
     const char *name;
     const char *group;
     enum layer_kind kind;
-    const char *since; /* kernel version */
+    const char *since; /* the first kernel version that has it; "" for a jail */
 } layers[CK_LAYERS] = {
     [CK_LAYER_NO_NEW_PRIVS] = {"no_new_privs", "kernel", KERNEL, "3.5"},
     [CK_LAYER_EXECS] = {"execs", "kernel", LANDLOCK, "5.13"},
@@ -46,20 +47,26 @@ static const struct {
     [CK_LAYER_SEATBELT] = {"seatbelt", "jail", JAIL, ""},
 };
 
+/* What a cause may look at to decide whether it explains the error. */
 struct layer_question {
-    enum ck_layer layer;
-    int error;
-    int user_error; /* of the user namespace */
-    bool no_user;   /* there is no user namespace, and we are not root */
+    enum ck_layer layer; /* the one that does not hold */
+    int error;           /* why not: a positive errno */
+    int user_error;      /* of the user namespace */
+    bool no_user;        /* there is no user namespace, and we are not root */
     const struct ck_host *host;
-    const char *reason;
-    struct ck_layer_message *message;
+    const char *reason;               /* of a jail: its message; may be NULL */
+    struct ck_layer_message *message; /* where the answer goes */
 };
 
+/*
+ * DelegateSubgroup: a group with processes in it cannot give controllers to groups below it, so the
+ * command itself must run in a group below the delegated one.
+ */
 static const char delegate[] =
     "run it in a leaf of a delegated cgroup: systemd-run --user -P -p Delegate=yes -p DelegateSubgroup=main "
     "chokepoint ...";
 
+/* Sets cause and remedy. Returns true, so that a cause can end with it. */
 __attribute__((format(printf, 3, 4))) static bool answer(const struct layer_question *question, const char *remedy,
                                                          const char *format, ...)
 {
@@ -114,6 +121,7 @@ static bool container(const struct layer_question *question)
     return false;
 }
 
+/* ENOSYS: no such system call. EINVAL: no such flag or prctl option. */
 static bool old_kernel(const struct layer_question *question)
 {
     char remedy[64];
@@ -123,6 +131,10 @@ static bool old_kernel(const struct layer_question *question)
     return answer(question, remedy, "this kernel is too old, or was built without it");
 }
 
+/*
+ * EOPNOTSUPP: Landlock is built in, but was not enabled at boot. ENOSYS can also come from a
+ * seccomp filter, so it counts only if the list of modules is known and lacks Landlock.
+ */
 static bool landlock(const struct layer_question *question)
 {
     const struct ck_host *host = question->host;
@@ -136,6 +148,7 @@ static bool landlock(const struct layer_question *question)
 static bool user_switch(const struct layer_question *question)
 {
     const struct ck_host *host = question->host;
+    /* This one applies to root too. A negative value means that the sysctl could not be read. */
     if (host->max_user_namespaces == 0)
         return answer(question, "sysctl -w user.max_user_namespaces=15000", "sysctl user.max_user_namespaces is 0");
     if (question->error == ENOSPC)
@@ -152,6 +165,7 @@ static bool user_switch(const struct layer_question *question)
     return false;
 }
 
+/* The other namespaces need CAP_SYS_ADMIN, which only a user namespace gives to a normal user. */
 static bool needs_user(const struct layer_question *question)
 {
     if (question->no_user && (question->error == EPERM || question->error == EACCES))
@@ -188,7 +202,10 @@ static bool not_delegated(const struct layer_question *question)
     return false;
 }
 
-/* The jail needs namespaces and there are none: the user needs to know why, and what to do. */
+/*
+ * A jail that needs a user namespace, where none can be made: reports why not, and the remedy for
+ * that. reason is NULL if the jail is not in this build; then that is the answer.
+ */
 static bool no_user_namespace(const struct layer_question *question)
 {
     char cause[sizeof(question->message->cause)];
@@ -197,6 +214,10 @@ static bool no_user_namespace(const struct layer_question *question)
                  layer == CK_LAYER_BWRAP_EGRESS;
     if (!whole || question->user_error == 0 || !question->reason)
         return false;
+    /*
+     * The same question for the user namespace. The bare error is the answer unless a cause
+     * replaces it.
+     */
     struct layer_question user = *question;
     user.layer = CK_LAYER_USER;
     user.error = question->user_error;
@@ -209,6 +230,7 @@ static bool no_user_namespace(const struct layer_question *question)
     return true;
 }
 
+/* The last cause of a jail: its own message. */
 static bool not_built(const struct layer_question *question)
 {
     return answer(question, "", "%s", question->reason ? question->reason : "not in this version");
@@ -230,6 +252,7 @@ static const cause_fn causes[][7] = {
     [JAIL] = {untried, no_user_namespace, not_built},
 };
 
+/* For a layer that holds: what is worth knowing about it. */
 static void add_detail(enum ck_layer layer, const struct ck_layer_trial *trial, struct ck_layer_message *message)
 {
     const char *detail = "";

@@ -7,6 +7,7 @@
 
 #include "sys/host.h"
 
+/* In the order in which they are reported. */
 enum ck_layer {
     CK_LAYER_NO_NEW_PRIVS,
     CK_LAYER_EXECS,
@@ -34,14 +35,21 @@ enum ck_layer {
     CK_LAYERS,
 };
 
+/* The result of trying one layer. */
 struct ck_layer_trial {
-    int error; /* 0: it holds; a positive errno; EPROTO: the kernel accepted it but does not enforce it */
-    int value; /* the ABI of Landlock; 1 for a namespace inside a user namespace, and for egress that reports attempts */
-    enum ck_controller_version cgroup_version;
-    const char *message; /* why a jail does not hold; NULL: it is not in this build */
+    /* 0: it holds; a positive errno; EPROTO: the kernel accepted it but does not enforce it */
+    int error;
+    /*
+     * EXECS: the ABI of Landlock; a namespace: 1 if it was made inside a user namespace; egress: 1
+     * if direct attempts are reported
+     */
+    int value;
+    enum ck_controller_version cgroup_version; /* of a controller: where it was found */
+    /* why a jail does not hold; NULL: it is not in this build */
+    const char *message;
 };
 
-/* Text is static or in the buffers. */
+/* A layer for the user. name and group are static text. */
 struct ck_layer_message {
     const char *name;  /* "execs", "net" */
     const char *group; /* "kernel", "namespace", "cgroup", "jail" */

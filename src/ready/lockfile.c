@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define FORMAT_VERSION 1
+/* Limits of the parser: the file may come from elsewhere, and each tool needs memory. */
 #define TOOLS_MAX 100000
 #define FILES_MAX 4096
 #define TEXT_MAX 4096
@@ -23,6 +24,7 @@ void ck_lockfile_done(struct ck_lockfile *lock)
 
 /* ---- order ---- */
 
+/* A name can have several files, so the path decides next. A missing path comes first. */
 static int compare_files(const void *left, const void *right)
 {
     const struct ck_lockfile_file *a = left;
@@ -38,6 +40,7 @@ static int compare_tools(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
+/* qsort must not get a NULL pointer, which an empty list may be. */
 static void sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
 {
     if (count > 1)
@@ -56,11 +59,13 @@ void ck_lockfile_sort(struct ck_lockfile *lock)
 
 /* ---- reading ---- */
 
+/* NULL: the file could not be read when the lock was written. */
 static bool is_digest(const char *text)
 {
     return !text || ck_text_is_sha256(text);
 }
 
+/* A list of interpreters or libraries. False if it is malformed, or without memory. */
 static bool take_files(struct ck_arena *arena, const json_t *array, struct ck_lockfile_files *files)
 {
     if (!json_is_array(array) || json_array_size(array) > FILES_MAX)
@@ -109,6 +114,7 @@ static int take_all(const json_t *root, struct ck_lockfile *lock, struct choke_e
         if (!take_tool(&lock->arena, json_array_get(tools, i), &lock->tools[i]))
             return ck_error_set(error, CHOKE_INVALID, EINVAL,
                                 "tool %zu is malformed; write the file again with 'chokepoint lock'", i + 1);
+    /* A file that was edited or merged by hand may have another order. */
     ck_lockfile_sort(lock);
     /* The tools are sorted, so duplicates are neighbours. */
     for (size_t i = 1; i < lock->count; i++)
@@ -130,6 +136,7 @@ int ck_lockfile_parse(const char *text, size_t length, struct ck_lockfile *ret, 
                             parse.column);
     int r = take_all(root, ret, error);
     json_decref(root);
+    /* a caller that ignores the error must not use a part of the tools */
     if (r < 0)
         ret->count = 0;
     return r;
@@ -137,6 +144,10 @@ int ck_lockfile_parse(const char *text, size_t length, struct ck_lockfile *ret, 
 
 /* ---- writing ---- */
 
+/*
+ * jansson's setters fail for a NULL value or object, and own the value also then. So NULL is
+ * checked once, at the end.
+ */
 static json_t *files_json(const struct ck_lockfile_files *files)
 {
     json_t *array = json_array();
@@ -178,6 +189,7 @@ char *ck_lockfile_format(const struct ck_lockfile *lock)
     for (size_t i = 0; i < lock->count; i++)
         bad |= json_array_append_new(tools, tool_json(&lock->tools[i]));
     bad |= json_object_set_new(root, "tools", tools);
+    /* indented, so that a change is a small difference in version control */
     char *text = bad ? NULL : json_dumps(root, JSON_INDENT(2));
     json_decref(root);
     return text;

@@ -11,10 +11,11 @@
 #include "base/arena.h"
 #include "chokepoint.h"
 
-#define CK_LOCKFILE_MAX_BYTES ((size_t)8 << 20)
+#define CK_LOCKFILE_MAX_BYTES ((size_t)8 << 20) /* of the file */
 
+/* An interpreter, a loader or a library of a tool. */
 struct ck_lockfile_file {
-    const char *name;   /* as it is requested */
+    const char *name;   /* as the tool requests it, for example libc.so.6 */
     const char *path;   /* NULL: it did not exist */
     const char *sha256; /* NULL: it did not exist, or could not be read */
 };
@@ -24,6 +25,7 @@ struct ck_lockfile_files {
     size_t count;
 };
 
+/* A tool, with everything whose change could change what it does. */
 struct ck_lockfile_tool {
     const char *name;
     const char *path;
@@ -33,22 +35,23 @@ struct ck_lockfile_tool {
     struct ck_lockfile_files libraries;
 };
 
+/* Strings are in the arena, or belong to whoever filled the lock. */
 struct ck_lockfile {
     struct ck_arena arena;
     struct ck_lockfile_tool *tools;
     size_t count;
 };
 
-/* Sorts tools and files. */
+/* Sorts tools and files. Format and compare need a sorted lock; parse returns one. */
 void ck_lockfile_sort(struct ck_lockfile *lock);
 
-/* Returns 0; -EINVAL and a message; -ENOMEM. Call ck_lockfile_done on ret in any case. */
+/* Returns 0, -EINVAL and a message, or -ENOMEM. Call ck_lockfile_done on ret in any case. */
 int ck_lockfile_parse(const char *text, size_t length, struct ck_lockfile *ret, struct choke_error *error);
 void ck_lockfile_done(struct ck_lockfile *lock);
 
 /*
- * The text of a sorted lock, to be freed. NULL without memory, or for a string that JSON cannot
- * hold.
+ * The text of a sorted lock; the caller frees it. NULL if memory ran out, or for a string that JSON
+ * cannot hold (it is not UTF-8).
  */
 char *ck_lockfile_format(const struct ck_lockfile *lock);
 

@@ -1,27 +1,33 @@
 /*
  * lockfile_drift.c - the difference between two locks.
  *
- * Both are sorted, so one walk over the two finds what only one of them has. Files of one name are
- * compared one by one: a name has several files where the loader chooses by processor.
+ * Both are sorted, so one walk over the two finds what only one of them has. Files with the same
+ * name are compared in their order: a name has several files where the loader chooses by processor.
  */
 #include "ready/lockfile.h"
 
 #include <errno.h>
 #include <string.h>
 
+/* The result so far. What it points to is in the arena or belongs to the locks. */
 struct drifts {
     struct ck_arena *arena;
     struct choke_drift *items;
     size_t count;
     size_t room;
-    const char *tool;
+    const char *tool; /* the one that is compared now */
 };
 
+/* NULL equals only NULL. */
 static bool same(const char *a, const char *b)
 {
     return !a || !b ? a == b : strcmp(a, b) == 0;
 }
 
+/*
+ * what is NULL if label() had no memory. before or after is NULL if the thing exists only on the
+ * other side.
+ */
 static int add(struct drifts *drifts, const char *what, const char *before, const char *after)
 {
     if (!what)
@@ -72,11 +78,16 @@ static int order_of(const char *old, const char *new)
     return strcmp(old, new);
 }
 
+/* NULL would mean that the lock does not have the file at all. */
 static const char *shown(const struct ck_lockfile_file *file)
 {
     return file->path ? file->path : "not found";
 }
 
+/*
+ * The same walk as in ck_lockfile_compare. old and new may point after the last item; then order_of
+ * gets NULL for it, and it is not read.
+ */
 static int compare_files(struct drifts *drifts, const char *kind, const struct ck_lockfile_files *before,
                          const struct ck_lockfile_files *after)
 {

@@ -1,6 +1,6 @@
 /*
- * release.c - finds a version in a tool's output. Tools differ in how they print it; digits, a dot
- * and a digit are what they have in common.
+ * release.c - finds a version in a tool's output. Tools differ in how they print it. Common to all
+ * are digits, a dot and a digit.
  */
 #include "ready/release.h"
 
@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+/* Not isdigit and isalnum: they depend on the host program's locale. */
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -27,6 +28,7 @@ static size_t measure(const char *text, size_t length)
     if (digits == 0 || digits + 1 >= length || text[digits] != '.' || !is_digit(text[digits + 1]))
         return 0;
     size_t end = digits;
+    /* strchr also finds the NUL that ends its string, so a NUL in the text is excluded. */
     while (end < length && (is_alnum(text[end]) || strchr(".+~_-", text[end])) && text[end] != '\0')
         end++;
     /* A final dot or dash is punctuation, not part of the version. */
@@ -55,6 +57,7 @@ bool ck_release_find(const char *text, size_t length, char ret_release[CK_RELEAS
         (void)ck_quote(ret_release, CK_RELEASE_MAX, text + at, found);
         return true;
     }
+    /* No version: the first line that is not empty, without blanks around it. */
     while (length > 0 && (text[0] == '\n' || text[0] == ' ' || text[0] == '\t' || text[0] == '\r')) {
         text++;
         length--;

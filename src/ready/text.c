@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+/* A missing member is NULL here, which json_is_string refuses. */
 static bool take(struct ck_arena *arena, const json_t *value, size_t max_bytes, const char **ret_text)
 {
     if (!json_is_string(value) || json_string_length(value) > max_bytes)
