@@ -15,10 +15,12 @@
 #include <endian.h>
 #include <string.h>
 
+/* Limits of the format. No writer comes near them, and they bound the recursion and the stack. */
 #define DEPTH_MAX 16
 #define DIGITS_MAX 18 /* any such number fits into 64 bits with a sign */
 #define MEMBERS_MAX 64
 
+/* The part that is not read yet. */
 struct json_reader {
     const char *at;
     const char *end;
@@ -65,6 +67,10 @@ static const char *skip_plain(const char *at, const char *end)
     return at;
 }
 
+/*
+ * The take functions consume what their name says. After false the position is of no use: the whole
+ * body is refused.
+ */
 static bool take(struct json_reader *reader, char c)
 {
     if (reader->at == reader->end || *reader->at != c)
@@ -109,6 +115,7 @@ static bool take_code(struct json_reader *reader)
         uint32_t pair = 0x10000U + (((uint32_t)code & 0x3ffU) << 10) + ((uint32_t)low & 0x3ffU);
         return low >= 0xdc00 && low <= 0xdfff && ck_glyph_hidden(pair);
     }
+    /* 0 is refused (many readers end a string there), and so is half of a pair */
     return code > 0 && (code < 0xd800 || code > 0xdfff);
 }
 
@@ -117,6 +124,7 @@ static bool take_escape(struct json_reader *reader)
     if (reader->at == reader->end)
         return false;
     char c = *reader->at++;
+    /* strchr also finds the NUL that ends its string */
     return c == 'u' ? take_code(reader) : c != '\0' && strchr("\"\\/bfnrt", c);
 }
 
@@ -143,6 +151,10 @@ static bool take_string(struct json_reader *reader)
     }
 }
 
+/*
+ * False if the object has the name already, or too many. The mark avoids the comparisons for most
+ * names; two names with one mark are only compared.
+ */
 static bool add_member(struct members *members, const char *text, size_t length)
 {
     uint64_t mark =
@@ -172,6 +184,7 @@ static bool take_name(struct json_reader *reader, struct members *members)
     return length > 0 && take(reader, '"') && take(reader, ':') && add_member(members, start, length);
 }
 
+/* A whole number. Fractions and exponents have several spellings, and no record needs them. */
 static bool take_number(struct json_reader *reader)
 {
     bool negative = take(reader, '-');
@@ -179,6 +192,7 @@ static bool take_number(struct json_reader *reader)
     while (reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9')
         reader->at++;
     size_t digits = (size_t)(reader->at - start);
+    /* no leading zero and no -0: one spelling for each number */
     return digits > 0 && digits <= DIGITS_MAX && (*start != '0' || (digits == 1 && !negative));
 }
 
@@ -197,6 +211,7 @@ static bool take_array(struct json_reader *reader, int depth)
     return take(reader, ']');
 }
 
+/* From its opening brace on, as take_array. */
 static bool take_object(struct json_reader *reader, int depth)
 {
     struct members members;
@@ -234,6 +249,10 @@ static bool take_value(struct json_reader *reader, int depth)
 
 bool ck_body_is_json(const char *body, size_t length)
 {
+    /*
+     * Names of the envelope and the closing: with one of them in the body, the record would have it
+     * twice.
+     */
     static const char *const fixed[] = {"v", "log", "seq", "time", "kind", "prev", "hash"};
     struct json_reader reader = {.at = body, .end = body + length};
     struct members members;
@@ -247,6 +266,7 @@ bool ck_body_is_json(const char *body, size_t length)
     return true;
 }
 
+/* The body was checked before, so the text after the two members needs no check here. */
 bool ck_body_read_repair(const char *body, size_t length, uint64_t *ret_bytes, char ret_hash[CK_AUDIT_HASH_HEX + 1])
 {
     struct json_reader reader = {.at = body, .end = body + length};

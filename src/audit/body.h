@@ -11,9 +11,9 @@
 /*
  * Is the body of a record valid? It is empty, or a comma and members of a JSON object, exactly as a
  * writer of this format writes them: whole numbers; no blank between tokens; no control character
- * (DEL and C1 included) and no character that changes the direction of text, unless escaped; no
- * half of a surrogate pair; no NUL; no name twice in an object. The envelope and the closing are
- * fixed text, so they need no check; their names are not used again in the body.
+ * (DEL and C1 included) and no other hidden character (base/glyph.h), unless escaped; no half of a
+ * surrogate pair; no NUL; no name twice in an object. The envelope and the closing are fixed text,
+ * so they need no check; their names must not be used again in the body.
  */
 bool ck_body_is_json(const char *body, size_t length);
 

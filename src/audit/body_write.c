@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define TEXT_MAX ((size_t)8192) /* one path; fits, unless it is mostly control bytes */
+/* a list of names or rules */
 #define NAMES_MAX ((size_t)4096)
 /* What may follow argv: two paths and the policy's, two lists, and members with a fixed maximum. */
 #define AFTER_ARGV_MAX (3 * TEXT_MAX + 2 * NAMES_MAX + 6144)
@@ -29,6 +30,10 @@ static bool write_within(struct ck_json *json, const char *key, const char *text
     return false;
 }
 
+/*
+ * A text of any length. One that is too long is replaced by its length and hash, so that it can
+ * still be compared with a known one.
+ */
 static void write_bounded(struct ck_json *json, const char *key, const char *text)
 {
     char hash[CK_AUDIT_HASH_HEX + 1];
@@ -78,6 +83,10 @@ static void hash_list(const char *const *list, char ret_hex[CK_AUDIT_HASH_HEX + 
 
 /* ---- the call ---- */
 
+/*
+ * argv gets all the room that the parts after it cannot need. If arguments are left out, the hash
+ * is of all of them, so that the record still identifies the call.
+ */
 static void write_argv(struct ck_json *json, const char *const *argv)
 {
     char hash[CK_AUDIT_HASH_HEX + 1];
@@ -90,11 +99,13 @@ static void write_argv(struct ck_json *json, const char *const *argv)
     ck_json_word(json, "argv_hash", hash);
 }
 
+/* The part of NAME=VALUE before the '='. */
 struct env_name {
     const char *text;
     size_t length;
 };
 
+/* By bytes; a name comes before a longer one that it begins. */
 static int compare_names(const void *left, const void *right)
 {
     const struct env_name *a = left;
@@ -146,6 +157,7 @@ static int write_env(struct ck_json *json, const char *const *env)
     return 0;
 }
 
+/* Names of tools are short: the policy bounds them. A path need not be. */
 static void write_tool(struct ck_json *json, const struct ck_audit_call *call)
 {
     ck_json_open(json, "tool", '{');
@@ -155,6 +167,7 @@ static void write_tool(struct ck_json *json, const struct ck_audit_call *call)
     ck_json_close(json, '}');
 }
 
+/* The cached text begins with its comma: the policy always follows other members. */
 static void write_policy(struct ck_json *json, struct ck_audit_policy *policy)
 {
     if (policy->json) {
@@ -259,6 +272,7 @@ static void write_stream(struct ck_json *json, const char *key, const struct cho
     ck_json_close(json, '}');
 }
 
+/* Exit code or signal; what does not apply is null, because 0 is a valid exit code. */
 static void write_ending(struct ck_json *json, const struct choke_result *result)
 {
     if (result->outcome == CHOKE_EXITED)

@@ -14,8 +14,8 @@
 /* Who makes the call; the same members are in all records of a call. */
 struct ck_audit_caller {
     const char *context; /* the random name of the context */
-    uint64_t pid;
-    const char *probe; /* NULL: not a probe's call */
+    uint64_t pid;        /* of the calling process */
+    const char *probe;   /* NULL: not a probe's call */
 };
 
 /*
@@ -29,6 +29,7 @@ struct ck_audit_policy {
     size_t json_length;
 };
 
+/* A limit of the call, by its name in the record. */
 struct ck_audit_limit {
     const char *key;
     uint64_t value;
@@ -45,6 +46,7 @@ struct ck_audit_call {
     const char *const *env; /* NAME=VALUE; only the names are written */
     const char *root, *cwd;
     struct ck_audit_policy *policy;
+    /* the policy's rule that decided */
     const char *rule;
     const char *jail;
     const char *const *layers; /* never NULL */

@@ -14,8 +14,8 @@
 #include <string.h>
 
 struct ck_cursor {
-    const char *at;
-    const char *end;
+    const char *at;  /* the next byte */
+    const char *end; /* after the last one */
 };
 
 static inline bool ck_cursor_take_text(struct ck_cursor *cursor, const char *text)
@@ -37,6 +37,7 @@ static inline bool ck_cursor_is_hex(const char *text, size_t length)
     return good != 0;
 }
 
+/* Exactly this many lower-case digits; ret_text also gets a NUL. */
 static inline bool ck_cursor_take_hex(struct ck_cursor *cursor, size_t length, char *ret_text)
 {
     if ((size_t)(cursor->end - cursor->at) < length || !ck_cursor_is_hex(cursor->at, length))
@@ -54,6 +55,7 @@ static inline bool ck_cursor_take_number(struct ck_cursor *cursor, uint64_t *ret
     uint64_t number = 0;
     while (cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9') {
         number = number * 10 + (uint64_t)(*cursor->at++ - '0');
+        /* checked at each digit, so the number cannot overflow */
         if (number > CK_AUDIT_SEQ_MAX)
             return false;
     }

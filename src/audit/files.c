@@ -2,8 +2,9 @@
  * files.c - the file operations of the log on the real file system. See files.h.
  *
  * The caller must own the log, no one else may write it, and its directory must be trusted as a
- * tool's is (sys/trust.h). The directory may be root's: to a file of the caller with the
- * append-only attribute, in a directory of root, the caller can add and from it take nothing away.
+ * tool's is (sys/trust.h). The directory may be root's: if root owns the directory and has set the
+ * append-only attribute on the caller's file, the caller can add to the log and remove nothing from
+ * it.
  *
  * The lock is flock(2). It belongs to the open file description, so threads with different contexts
  * exclude each other as processes do. The kernel releases it when a process dies.
@@ -28,6 +29,10 @@
 #include <time.h>
 #include <unistd.h>
 
+/*
+ * A record takes microseconds, so the first tries only yield; then the pause grows by half each
+ * time.
+ */
 #define BACKOFF_YIELDS 4
 #define BACKOFF_MIN_NS 20000
 #define BACKOFF_MAX_NS 2000000
@@ -105,6 +110,7 @@ void ck_audit_directory_done(struct ck_audit_directory *directory)
 
 /* ---- files ---- */
 
+/* For a file that exists and is not trusted as a log. */
 static int refuse(struct choke_error *error, const char *name, int errnum, const char *why)
 {
     return ck_error_set(error, CHOKE_SPAWN_FAILED, errnum, "'%s' %s", CK_QUOTE(name), why);
@@ -149,6 +155,7 @@ static int open_log(void *data, const char *name, int *ret_fd, struct ck_audit_f
     int r = check(&status, name, error);
     if (r < 0)
         return r;
+    /* O_APPEND: the append-only attribute requires it, and no write can go to another place. */
     CK_FD fd = openat(directory->fd, name, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT)
         return -ENOENT;
@@ -220,6 +227,7 @@ static ssize_t append(void *data, int fd, const char *text, size_t length)
     return ck_fd_write(fd, text, length);
 }
 
+/* O_EXCL: the name is random, so a file that exists under it is not ours. */
 static int make(void *data, const char *name, const char *text, size_t length, bool durable)
 {
     const struct ck_audit_directory *directory = data;
@@ -254,6 +262,7 @@ static void remove_log(void *data, const char *name)
     (void)unlinkat(directory->fd, name, 0);
 }
 
+/* fdatasync: the size is synced with it where it is needed to read the data, the times are not. */
 static int sync_log(void *data, int fd)
 {
     (void)data;
@@ -273,6 +282,7 @@ static void close_listing(DIR **listing)
         (void)closedir(*listing);
 }
 
+/* A directory that cannot be read is an error: rotated files may be in it. */
 static int has_rotated(void *data, const char *name)
 {
     const struct ck_audit_directory *directory = data;
@@ -310,6 +320,7 @@ static void sweep(void *data, const char *name)
             (void)unlinkat(directory->fd, entry->d_name, 0);
 }
 
+/* Waiting in the kernel is not possible: flock without LOCK_NB has no timeout. */
 static void backoff(void *data, unsigned tried)
 {
     (void)data;

@@ -18,8 +18,8 @@
 
 /* Identity and size of a file. */
 struct ck_audit_file_state {
-    struct ck_identity identity;
-    uint64_t size;
+    struct ck_identity identity; /* device and inode */
+    uint64_t size;               /* in bytes */
 };
 
 struct ck_audit_file_ops {
@@ -58,8 +58,8 @@ struct ck_audit_file_ops {
 extern const struct ck_audit_file_ops ck_audit_real_files;
 
 struct ck_audit_directory {
-    struct ck_trusted place;
-    int fd; /* to open names in; -1: not yet opened */
+    struct ck_trusted place; /* how the directory was reached */
+    int fd;                  /* to open names in; -1: not yet opened */
 };
 
 /*

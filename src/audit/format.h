@@ -54,8 +54,8 @@
 #include <stdint.h>
 
 #define CK_AUDIT_VERSION 1
-#define CK_AUDIT_LINE_MAX ((size_t)65536) /* with the newline */
-#define CK_AUDIT_TORN_MAX ((size_t)1 << 20)
+#define CK_AUDIT_LINE_MAX ((size_t)65536)   /* with the newline */
+#define CK_AUDIT_TORN_MAX ((size_t)1 << 20) /* the most torn bytes that are looked at */
 
 #define CK_AUDIT_LOG_HEX 16  /* digits of a log's name */
 #define CK_AUDIT_HASH_HEX 64 /* digits of a hash */

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* No '+', '/' or '=', so a head can be an argument or a part of a URL as it is. */
 #define VARIANT sodium_base64_VARIANT_URLSAFE_NO_PADDING
 #define PREFIX "ckh1."
 #define BLANKS " \t\r\n"
@@ -36,6 +37,9 @@ void ck_head_sign(char text[CK_HEAD_TEXT_MAX], const unsigned char seed[CK_SEED_
     unsigned char secret[crypto_sign_ed25519_SECRETKEYBYTES];
     unsigned char signature[crypto_sign_ed25519_BYTES];
     size_t length = strlen(text);
+    /*
+     * libsodium's secret key is the seed and the public key together, so it is derived each time.
+     */
     (void)crypto_sign_ed25519_seed_keypair(public, secret, seed);
     (void)crypto_sign_ed25519_detached(signature, NULL, (const unsigned char *)text, length, secret);
     sodium_memzero(secret, sizeof(secret));
@@ -45,6 +49,10 @@ void ck_head_sign(char text[CK_HEAD_TEXT_MAX], const unsigned char seed[CK_SEED_
 
 /* ---- reading ---- */
 
+/*
+ * All that is left. libsodium refuses other characters and unused bits that are set, so a signature
+ * has one spelling.
+ */
 static bool take_signature(struct ck_cursor *cursor, unsigned char ret_signature[CK_SIGNATURE_BYTES])
 {
     size_t length;
@@ -60,6 +68,7 @@ static int refuse_head(const struct ck_cursor *whole, struct choke_error *error)
                         ck_quote(quoted, sizeof(quoted), whole->at, (size_t)(whole->end - whole->at)));
 }
 
+/* A head that was copied from a file or a mail may have blanks around it. */
 static struct ck_cursor without_blanks(const char *text)
 {
     struct ck_cursor cursor = {.at = text + strspn(text, BLANKS)};
@@ -85,6 +94,7 @@ int ck_head_parse(const char *text, const unsigned char *key, struct ck_head *re
     /* The signature covers the text up to here, without the dot before the signature. */
     size_t covered = (size_t)(cursor.at - whole.at);
     head.is_signed = ck_cursor_take_text(&cursor, ".");
+    /* the form of a signature is checked also without a key */
     if (head.is_signed ? !take_signature(&cursor, signature) : cursor.at != cursor.end)
         return refuse_head(&whole, error);
     if (key && !head.is_signed)
@@ -119,6 +129,7 @@ int ck_head_list_parse(const char *const *texts, const char *key, struct ck_head
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a public key is given, but no head that it could verify");
     if (key && ck_key_parse_public(key, public, error) < 0)
         return -EINVAL;
+    /* + 1: calloc of nothing may return NULL */
     ret_heads->items = calloc(count + 1, sizeof(*ret_heads->items));
     if (!ret_heads->items)
         return ck_error_oom(error);

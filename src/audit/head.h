@@ -26,7 +26,7 @@ struct ck_head {
     char log[CK_AUDIT_LOG_HEX + 1];
     uint64_t seq;
     char hash[CK_AUDIT_HASH_HEX + 1];
-    bool is_signed;
+    bool is_signed; /* it has a signature, checked or not */
 };
 
 /* The heads that a log is checked against, sorted by seq. Zero-filled: none. */

@@ -27,17 +27,20 @@
 #define SECRET_PREFIX "cks1."
 #define PUBLIC_PREFIX "ckp1."
 #define PREFIX_LENGTH (sizeof(SECRET_PREFIX) - 1)
+/* a key and blanks; the rest of a larger file would not be read */
 #define KEY_FILE_MAX 4096
 #define BLANKS " \t\r\n"
 
 _Static_assert(CK_SEED_BYTES == CK_PUBLIC_BYTES, "both have the same length");
 
+/* Both prefixes have the same length. */
 static void format(const char *prefix, const unsigned char bytes[CK_SEED_BYTES], char ret_text[CK_KEY_TEXT_MAX])
 {
     memcpy(ret_text, prefix, PREFIX_LENGTH);
     (void)sodium_bin2base64(ret_text + PREFIX_LENGTH, CK_KEY_TEXT_MAX - PREFIX_LENGTH, bytes, CK_SEED_BYTES, VARIANT);
 }
 
+/* One key with blanks around it, and nothing else in the text. */
 static bool parse(const char *text, const char *prefix, unsigned char ret_bytes[CK_SEED_BYTES])
 {
     size_t length;
@@ -69,6 +72,7 @@ static int refuse(struct choke_error *error, const char *path, int errnum, const
     return ck_error_set(error, CHOKE_INVALID, errnum, "the secret key '%s' %s", CK_QUOTE(path), why);
 }
 
+/* As ssh does it: a key that others can read is not secret any more. */
 static int check_secret(const struct stat *status, const char *path, struct choke_error *error)
 {
     if (status->st_uid != geteuid())
@@ -94,6 +98,7 @@ int ck_key_read_secret(const char *path, unsigned char ret_seed[CK_SEED_BYTES], 
     if (length < 0)
         return refuse(error, path, (int)-length, strerror((int)-length));
     text[length] = '\0';
+    /* a NUL would hide what follows it */
     bool good = strlen(text) == (size_t)length && parse(text, SECRET_PREFIX, ret_seed);
     sodium_memzero(text, sizeof(text));
     return good ? 0
@@ -102,6 +107,7 @@ int ck_key_read_secret(const char *path, unsigned char ret_seed[CK_SEED_BYTES], 
 
 /* ---- making ---- */
 
+/* Never replaces a file: an older secret key could be lost. */
 static int write_new(const char *path, mode_t mode, const char *text, struct choke_error *error)
 {
     char line[CK_KEY_TEXT_MAX + 1];

@@ -28,6 +28,7 @@ void ck_line_hash(const void *bytes, size_t length, char ret_hex[CK_AUDIT_HASH_H
     ck_line_hex(digest, ret_hex);
 }
 
+/* Only the form: a wrong clock can write any time, and no proof depends on it. */
 static bool take_time(struct ck_cursor *cursor, char ret_text[CK_AUDIT_TIME_LENGTH + 1])
 {
     static const char shape[] = "0000-00-00T00:00:00.000000Z";
@@ -44,6 +45,7 @@ static bool take_time(struct ck_cursor *cursor, char ret_text[CK_AUDIT_TIME_LENG
     return true;
 }
 
+/* Any word in lower case; whether the kind is known is not checked here. */
 static bool take_kind(struct ck_cursor *cursor, char ret_text[CK_AUDIT_KIND_MAX + 1])
 {
     size_t length = 0;
@@ -81,6 +83,10 @@ int ck_line_read(const char *line, size_t length, struct ck_envelope *ret_envelo
     if (length < CK_AUDIT_CLOSING_LENGTH || length >= CK_AUDIT_LINE_MAX)
         return -EINVAL;
     size_t covered = length - CK_AUDIT_CLOSING_LENGTH;
+    /*
+     * The closing first: without it the line is torn (-EINVAL), with it any other fault means
+     * edited (-EBADMSG).
+     */
     struct ck_cursor closing = {.at = line + covered, .end = line + length};
     if (!take_closing(&closing, envelope.hash))
         return -EINVAL;

@@ -33,9 +33,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * A holder needs the lock for one record or one rotation, so a longer wait means that it is stuck.
+ */
 #define LOCK_TIMEOUT_NS (5 * CK_NS_PER_S)
+/* With batched durability an append also syncs if the last sync is this long ago. */
 #define BATCH_NS CK_NS_PER_S
 #define REOPEN_MAX 64 /* each is one rotation by another writer */
+/*
+ * The small read is enough for an ordinary last record, and is on the stack. The large one has room
+ * for a record with the longest torn tail.
+ */
 #define SMALL_READ_BYTES ((size_t)4096)
 #define LARGE_READ_BYTES (CK_AUDIT_TORN_MAX + 2 * CK_AUDIT_LINE_MAX)
 
@@ -76,6 +84,7 @@ static int fail_errno(const struct ck_log *log, struct choke_error *error, int r
                         ck_error_text(-r));
 }
 
+/* head and seen stay: the next file must continue them. */
 static void close_file(struct ck_log *log)
 {
     log->files->close(log->data, &log->fd);
@@ -92,6 +101,7 @@ int ck_log_sync(struct ck_log *log, struct choke_error *error)
     if (!log->unsynced || log->fd < 0)
         return 0;
     int r = log->files->sync(log->data, log->fd);
+    /* also after a failure: with batched durability the next try comes a batch later */
     log->synced_ns = ck_clock_now_ns();
     if (r < 0)
         return fail_errno(log, error, r, "sync");
@@ -99,6 +109,7 @@ int ck_log_sync(struct ck_log *log, struct choke_error *error)
     return 0;
 }
 
+/* There is no timer: what was appended last is synced by the next append, or by ck_log_done. */
 static int sync_if_due(struct ck_log *log, struct choke_error *error)
 {
     bool due = log->sync == CHOKE_AUDIT_SYNC_BATCHED && ck_clock_now_ns() - log->synced_ns >= BATCH_NS;
@@ -124,6 +135,7 @@ static int check_continuity(const struct ck_log *log, const struct ck_envelope *
                            : "was replaced by another log while it was in use");
 }
 
+/* Remembers the last record as the head. */
 static void take_head(struct ck_log *log, const struct ck_envelope *last, uint64_t size)
 {
     memcpy(log->head.log, last->log, sizeof(log->head.log));
@@ -183,6 +195,10 @@ static void hash_torn(const struct ck_tail *tail, bool ended, char ret_hex[CK_AU
     ck_line_hex(digest, ret_hex);
 }
 
+/*
+ * Appends a repair for the torn tail. If the tail has no newline, the repair writes one first, and
+ * vouches for it too.
+ */
 static int repair(struct ck_log *log, const struct ck_tail *tail, struct choke_error *error)
 {
     char hash[CK_AUDIT_HASH_HEX + 1];
@@ -210,6 +226,7 @@ static int find_tail(struct ck_log *log, uint64_t size, char *buffer, size_t len
     return (size_t)got < length ? -EIO : ck_tail_find(buffer, length, length == size, ret_tail);
 }
 
+/* The end of the file is known: checks that it continues what we know, and repairs it if needed. */
 static int take_tail(struct ck_log *log, uint64_t size, const struct ck_tail *tail, struct choke_error *error)
 {
     int r = check_continuity(log, &tail->last, error);
@@ -220,6 +237,7 @@ static int take_tail(struct ck_log *log, uint64_t size, const struct ck_tail *ta
     return tail->torn_length == 0 ? 0 : repair(log, tail, error);
 }
 
+/* -EBADMSG and -EAGAIN are results of ck_tail_find; any other is of the read. */
 static int fail_tail(const struct ck_log *log, struct choke_error *error, int r)
 {
     if (r == -EBADMSG)
@@ -230,6 +248,7 @@ static int fail_tail(const struct ck_log *log, struct choke_error *error, int r)
     return fail_errno(log, error, r, "read");
 }
 
+/* Reads the end of the file: first a little, then as much as can be torn. */
 static int read_tail(struct ck_log *log, uint64_t size, struct choke_error *error)
 {
     char small_buffer[SMALL_READ_BYTES];
@@ -250,6 +269,10 @@ static int read_tail(struct ck_log *log, uint64_t size, struct choke_error *erro
 
 /* ---- the steps ---- */
 
+/*
+ * RETRY after a log was created: it is opened by its name, because another writer may have been
+ * first.
+ */
 static int open_file(struct ck_log *log, struct choke_error *error)
 {
     struct ck_audit_file_state state;
@@ -264,6 +287,7 @@ static int open_file(struct ck_log *log, struct choke_error *error)
     return r < 0 ? r : RETRY;
 }
 
+/* The clock is read only if the lock is not free at once. */
 static int take_lock(struct ck_log *log, struct choke_error *error)
 {
     int r = log->files->lock(log->data, log->fd);
@@ -337,6 +361,7 @@ static int leave_file(struct ck_log *log, struct choke_error *error)
     return r < 0 ? r : RETRY;
 }
 
+/* One try. The lock is released before another file is opened: a writer never holds two locks. */
 static int append_once(struct ck_log *log, struct ck_record *record, struct choke_error *error)
 {
     int r = log->fd < 0 ? open_file(log, error) : 0;

@@ -23,16 +23,16 @@ struct ck_log {
     enum choke_audit_sync sync;
     uint64_t max_bytes; /* at this size the file is rotated; 0: never */
 
-    int fd; /* -1: not open */
-    struct ck_identity identity;
-    uint64_t size; /* of the file when head was its last record */
+    int fd;                      /* -1: not open */
+    struct ck_identity identity; /* of the open file */
+    uint64_t size;               /* of the file when head was its last record */
     /* head is the last record of the open file, as long as it has this size */
     bool known;
     bool seen;                  /* head was in the log once: the log must not end before it */
     struct ck_audit_place head; /* log and seq of the last record; prev is its hash */
     bool newline_first;         /* the last record lacks its newline */
     uint64_t first_seq;         /* of the open file; UINT64_MAX: not known */
-    bool unsynced;              /* something was appended since the last sync */
+    bool unsynced;              /* since the last sync something was appended */
     uint64_t synced_ns;         /* when that was */
     struct ck_record own;       /* for begin and repair */
     /* that our repair vouches for; the caller reports it and sets it to 0 */

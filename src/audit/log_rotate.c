@@ -20,6 +20,7 @@
 
 #define RANDOM_DIGITS CK_AUDIT_NEW_DIGITS
 
+/* A byte for each digit; half of its bits are not used. digits is at most RANDOM_DIGITS. */
 int ck_log_random_hex(char *ret_hex, size_t digits)
 {
     static const char hex[] = "0123456789abcdef";
@@ -59,6 +60,7 @@ static int make_new(struct ck_log *log, const struct ck_audit_place *place, cons
     return r < 0 ? r : log->files->make(log->data, name, text, length, log->sync != CHOKE_AUDIT_SYNC_NONE);
 }
 
+/* Makes new names durable. Without it a power failure could undo a rotation. */
 static void sync_names(struct ck_log *log)
 {
     if (log->sync != CHOKE_AUDIT_SYNC_NONE)
@@ -81,6 +83,7 @@ int ck_log_create(struct ck_log *log, struct choke_error *error)
         r = make_new(log, &place, NULL, name);
     bool made = r == 0;
     if (made) {
+        /* link and not rename: it fails with EEXIST if another writer was first */
         r = log->files->link(log->data, name, log->name);
         log->files->remove(log->data, name);
         sync_names(log);
@@ -95,6 +98,10 @@ int ck_log_create(struct ck_log *log, struct choke_error *error)
     return 0;
 }
 
+/*
+ * The first record of a file that an earlier process began; its seq is in the name of the rotated
+ * file.
+ */
 static int read_first(struct ck_log *log)
 {
     char text[CK_AUDIT_BEGIN_MAX];
@@ -143,6 +150,7 @@ static int replace_file(struct ck_log *log)
         r = make_new(log, &place, second, name);
     if (r < 0)
         return r;
+    /* From here on other writers find that the name leads to another file, and open that. */
     r = log->files->rename(log->data, name, log->name);
     if (r < 0)
         log->files->remove(log->data, name);
@@ -162,6 +170,7 @@ int ck_log_rotate(struct ck_log *log)
         r = replace_file(log);
     if (r == 0)
         return 1;
+    /* Not fatal: the file grows on, and the caller reports the error. */
     log->rotation_failed = true;
     log->rotation_error = r;
     return 0;

@@ -18,6 +18,7 @@ static size_t stem_of(const char *name)
     return ends ? length - SUFFIX_LENGTH : length;
 }
 
+/* Leading zeros, so that a listing of the directory is in the order of the records. */
 int ck_name_rotated(const char *name, uint64_t first_seq, char ret_name[NAME_MAX + 1])
 {
     int length = snprintf(ret_name, NAME_MAX + 1, "%.*s-%0*" PRIu64 CK_AUDIT_SUFFIX, (int)stem_of(name), name,

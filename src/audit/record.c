@@ -14,6 +14,10 @@
 _Static_assert(ENVELOPE_MAX + CK_AUDIT_BODY_MAX + CK_AUDIT_CLOSING_LENGTH + 1 <= CK_AUDIT_LINE_MAX,
                "envelope, body and closing fit into a line");
 
+/*
+ * The buffer is kept for the next record. The body begins at a fixed offset, with room for the
+ * envelope before it.
+ */
 int ck_record_start(struct ck_record *record, const char *kind)
 {
     if (!record->buffer)
@@ -31,6 +35,7 @@ void ck_record_done(struct ck_record *record)
     *record = (struct ck_record){0};
 }
 
+/* Exactly count digits, with leading zeros and without a NUL. */
 static void put_digits(char *at, unsigned number, size_t count)
 {
     while (count-- > 0) {

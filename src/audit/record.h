@@ -13,9 +13,9 @@
 
 /* Zero-filled is empty. */
 struct ck_record {
-    char *buffer;
-    const char *kind;
-    struct ck_json body;
+    char *buffer;        /* of CK_AUDIT_LINE_MAX bytes; owned */
+    const char *kind;    /* a constant */
+    struct ck_json body; /* writes into buffer */
 };
 
 /* The place of the next record: log, seq, and the hash of the record before. */

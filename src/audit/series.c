@@ -15,8 +15,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* The path of a log in two parts. */
 struct log_name {
-    char directory[PATH_MAX];
+    char directory[PATH_MAX]; /* with a slash at its end */
     const char *name;
 };
 
@@ -28,6 +29,7 @@ struct series_search {
     char next[NAME_MAX + 1];
 };
 
+/* directory keeps its slash, so that "/name" and "name" need no special case later. */
 static int split(const char *path, struct log_name *ret_log)
 {
     const char *slash = strrchr(path, '/');
@@ -75,6 +77,9 @@ static void find_name(struct series_search *search, int directory_fd, const char
         copy_name(search->found, name);
 }
 
+/*
+ * The smallest name after found. found is "" for the first file, and every name comes after that.
+ */
 static void find_next(struct series_search *search, int directory_fd, const char *name)
 {
     (void)directory_fd;
@@ -101,10 +106,15 @@ int ck_series_next(const char *path, const char *file, const struct stat *after,
     if (split(path, &log) < 0)
         return -ENAMETOOLONG;
     bool exists = stat(path, &status) == 0;
+    /* the log itself was read last: nothing comes after it */
     if (exists && after && is_same(&status, after))
         return -ENOENT;
     if (after)
         find_current(&search, file);
+    /*
+     * a file that is neither the log nor a rotated file (any more) has no successor here but the
+     * log
+     */
     if (!after || search.found[0] != '\0')
         each_rotated(&search, find_next);
     int length;

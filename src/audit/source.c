@@ -26,6 +26,7 @@
 
 #define BUFFER_BYTES (2 * CK_AUDIT_TORN_MAX)
 #define PIECE_BYTES ((size_t)1 << 18) /* small enough to stay in the processor's cache */
+/* A reader waits for a writer this long, and looks this often. */
 #define LOCK_WAIT_NS CK_NS_PER_S
 #define LOCK_PAUSE_NS 1000000L
 
@@ -94,6 +95,7 @@ static int open_file(struct ck_audit_source *source, const char *path, struct ch
     source->is_regular = S_ISREG(status.st_mode);
     source->is_given_up = false;
     source->line = 0;
+    /* counted here: a path can lead to several files */
     source->files++;
     (void)snprintf(source->file, sizeof(source->file), "%s", path);
     return 0;
@@ -109,6 +111,7 @@ static int next_of_path(const struct ck_audit_source *source, char ret_path[PATH
     return ck_series_next(source->paths[source->index], source->file, &at, ret_path);
 }
 
+/* With rotated files the oldest comes first, and the path itself last. */
 static int first_of_path(const struct ck_audit_source *source, size_t index, char ret_path[PATH_MAX])
 {
     if (source->with_rotated)
@@ -166,6 +169,7 @@ static ssize_t fill(struct ck_audit_source *source)
     return got;
 }
 
+/* Returns the first bytes of the buffer as a line. They stay there until the next fill. */
 static void give(struct ck_audit_source *source, size_t length, bool has_newline, struct ck_line *ret_line)
 {
     source->line++;
@@ -178,6 +182,7 @@ static void give(struct ck_audit_source *source, size_t length, bool has_newline
     source->searched = 0;
 }
 
+/* Remembers how far it has looked, so that a long line is not searched again for each piece. */
 static bool take_to_newline(struct ck_audit_source *source, struct ck_line *ret_line)
 {
     const char *start = source->buffer + source->start;
@@ -285,6 +290,7 @@ int ck_audit_source_rest(struct ck_audit_source *source, struct ck_line *ret_lin
 {
     if (source->end == source->start)
         return 0;
+    /* A pipe has no writer's lock: its end is the end. */
     if (source->is_regular) {
         wait_for_writer(source->fd);
         ssize_t got = fill(source);

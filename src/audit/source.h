@@ -12,16 +12,16 @@
 
 struct ck_audit_source {
     const char *const *paths; /* as given, NULL-terminated */
-    bool with_rotated;
-    bool is_followed; /* the last path is followed across its rotations */
-    size_t index;     /* of the path */
-    int fd;           /* -1 before the first */
+    bool with_rotated;        /* rotated files of each path too */
+    bool is_followed;         /* the last path is followed across its rotations */
+    size_t index;             /* of the path */
+    int fd;                   /* -1 before the first */
     dev_t device;
     ino_t inode;
-    bool is_regular;
+    bool is_regular;     /* not a pipe */
     char file[PATH_MAX]; /* the open file, or the last one */
     uint64_t line;       /* number of the last line that was returned */
-    size_t files;
+    size_t files;        /* opened so far */
     char *buffer;
     size_t start, end; /* bytes that are read and not yet returned */
     size_t searched;   /* of these, bytes that have no newline */

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+/* torn points into the text that was searched. */
 struct ck_tail {
     struct ck_envelope last; /* the last whole record */
     bool unterminated;       /* the record lacks its newline, and nothing follows */

@@ -52,12 +52,14 @@ __attribute__((format(printf, 3, 4))) static void set_damage(struct ck_damage *d
     va_end(args);
 }
 
+/* Separate from set_damage, because the kind may be known only later than the line. */
 static void set_damage_line(struct ck_damage *damage, const struct ck_line *line)
 {
     (void)snprintf(damage->file, sizeof(damage->file), "%s", line->file);
     damage->line = line->number;
 }
 
+/* The body is what is between the envelope and the closing. */
 static bool is_json(const struct ck_line *line, const struct ck_envelope *envelope)
 {
     return ck_body_is_json(line->text + envelope->body, line->length - CK_AUDIT_CLOSING_LENGTH - envelope->body);
@@ -70,6 +72,7 @@ static void hold_back(struct ck_torn *torn, const struct ck_line *line)
 {
     crypto_generichash_state state;
     if (!torn->is_pending) {
+        /* the first line is where the damage is reported */
         *torn = (struct ck_torn){.is_pending = true};
         (void)crypto_generichash_init(&state, NULL, 0, CK_AUDIT_HASH_BYTES);
         set_damage_line(&torn->damage, line);
@@ -136,6 +139,10 @@ static bool is_first(const struct ck_envelope *envelope)
            (envelope->seq > 0 || same(envelope->prev, CK_AUDIT_FIRST_PREV));
 }
 
+/*
+ * A record comes too early. The rest of the log says why (judge_stray); until then it counts as
+ * dropped.
+ */
 static void look_ahead(struct ck_verify *verify, const struct ck_envelope *stray)
 {
     verify->ahead = (struct ck_lookahead){.is_on = true, .stray = *stray};
@@ -155,6 +162,7 @@ static bool fits_as_first(struct ck_verify *verify, const struct ck_envelope *en
     return false;
 }
 
+/* For every later record: the table at the top of this file. */
 static bool fits_last(struct ck_verify *verify, const struct ck_envelope *envelope)
 {
     const struct ck_envelope *last = &verify->last;
@@ -221,6 +229,10 @@ static bool fits_all_heads(struct ck_verify *verify, const struct ck_envelope *f
     return true;
 }
 
+/*
+ * Heads are sorted by seq, and several may name one record. A head of a missing record stays unmet,
+ * and judge_end reports it.
+ */
 static bool fits_heads(struct ck_verify *verify, const struct ck_envelope *envelope)
 {
     if (!verify->has_begun && !fits_all_heads(verify, envelope))
@@ -260,6 +272,7 @@ static enum ck_line_status check_after_damage(struct ck_verify *verify, const st
     return CK_LINE_UNPROVEN;
 }
 
+/* The order decides which damage is reported: torn lines before the record come first. */
 static bool fits(struct ck_verify *verify, const struct ck_line *line, const struct ck_envelope *envelope)
 {
     return fits_torn(verify, line, envelope) &&
@@ -292,6 +305,7 @@ static void judge_bad_line(struct ck_verify *verify, const struct ck_line *line,
                    "its hash is right, but its body is not valid JSON of a record");
 }
 
+/* For judge_end. The name is copied only when it changes: this is called for every line. */
 static void remember_line(struct ck_verify *verify, const struct ck_line *line)
 {
     if (verify->line == 0 || !same(verify->file, line->file))
@@ -333,6 +347,7 @@ bool ck_verify_is_over(const struct ck_verify *verify)
 
 /* ---- the verdict ---- */
 
+/* The end of the log is reached, so it is known what was found further down. */
 static void judge_stray(const struct ck_verify *verify, struct ck_damage *damage)
 {
     const struct ck_lookahead *ahead = &verify->ahead;
@@ -359,6 +374,7 @@ static bool has_met_heads(const struct ck_verify *verify)
     return verify->heads_met == verify->heads->count;
 }
 
+/* Nothing is wrong in the log itself: is its end where it should be? */
 static void judge_end(const struct ck_verify *verify, struct ck_damage *damage)
 {
     (void)snprintf(damage->file, sizeof(damage->file), "%s", verify->file);
@@ -380,6 +396,7 @@ void ck_verify_damage(const struct ck_verify *verify, struct ck_damage *ret_dama
     }
     if (verify->torn.is_pending)
         judge_torn(&verify->torn, true, ret_damage);
+    /* A torn end is no excuse for a missing record that a head names: then the log was cut. */
     if (!verify->torn.is_pending || (ret_damage->kind == CHOKE_DAMAGE_TORN && !has_met_heads(verify)))
         judge_end(verify, ret_damage);
 }

@@ -14,7 +14,7 @@
 struct ck_line {
     const char *text;
     size_t length;
-    const char *file;
+    const char *file;  /* its path, for messages */
     uint64_t number;   /* in this file, from 1 */
     bool has_newline;  /* false for the text after the last newline of a file */
     bool is_cut_short; /* longer than a torn write can be; the rest is not read */
@@ -22,6 +22,7 @@ struct ck_line {
 
 #define CK_DAMAGE_MESSAGE_MAX 256
 
+/* The first place where the log is not as it was written. */
 struct ck_damage {
     enum choke_damage kind;
     char file[PATH_MAX];
@@ -35,7 +36,7 @@ struct ck_torn {
     unsigned char state[sizeof(crypto_generichash_state)];
     struct ck_damage damage; /* the damage, if no repair follows */
     uint64_t bytes;
-    bool is_pending;
+    bool is_pending; /* there are such lines */
     bool has_newline;
     bool is_too_long;
 };
@@ -43,21 +44,21 @@ struct ck_torn {
 /* What the rest of the log says about a record that is in the wrong place. */
 struct ck_lookahead {
     bool is_on;
-    struct ck_envelope stray;
-    bool has_missing; /* the record that belongs there is further down */
-    bool has_stray;   /* the record in the wrong place comes again */
-    bool has_other;   /* what follows is of another log */
+    struct ck_envelope stray; /* the record in the wrong place */
+    bool has_missing;         /* the record that belongs there is further down */
+    bool has_stray;           /* the record in the wrong place comes again */
+    bool has_other;           /* what follows is of another log */
 };
 
 struct ck_verify {
     struct ck_torn torn;
     const struct ck_head_list *heads;
-    bool has_begun;
+    bool has_begun;          /* a first record is proven */
     struct ck_envelope last; /* the last proven record */
-    uint64_t records;
-    uint64_t first_seq;
+    uint64_t records;        /* proven so far */
+    uint64_t first_seq;      /* of the first proven record */
     uint64_t repairs;
-    size_t heads_met;
+    size_t heads_met; /* heads are sorted: these many match */
     struct ck_lookahead ahead;
     struct ck_damage damage;
     char file[PATH_MAX]; /* of the last line */
@@ -66,8 +67,8 @@ struct ck_verify {
 
 enum ck_line_status {
     CK_LINE_NO_RECORD, /* not a record, or not yet known what it is */
-    CK_LINE_PROVEN,
-    CK_LINE_UNPROVEN /* a record by itself, after the damage */
+    CK_LINE_PROVEN,    /* in its place in the chain */
+    CK_LINE_UNPROVEN   /* a record by itself, after the damage */
 };
 
 void ck_verify_init(struct ck_verify *verify, const struct ck_head_list *heads);
