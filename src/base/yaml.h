@@ -36,7 +36,7 @@ enum ck_yaml_kind {
     CK_YAML_RECORD,  /* a struct, filled by keys; zero-filled where the key is absent */
     /* a pointer to structs, filled by keys; each begins with a struct ck_yaml_place */
     CK_YAML_RECORDS,
-    /* the same from a mapping whose keys are free: keys[0] takes the key, keys[1] the value */
+    /* the same from a mapping with free keys: keys[0] stores the key, keys[1] the value */
     CK_YAML_PAIRS
 };
 

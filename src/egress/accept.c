@@ -19,6 +19,9 @@ void ck_accept_resume(struct ck_gate *gate)
     ck_proxy_watch(gate, &gate->listener, EPOLLIN);
 }
 
+/*
+ * Stops watching the listener. Clients wait in its backlog; the end of any connection resumes too.
+ */
 static void pause_gate(struct ck_gate *gate)
 {
     gate->pause_ns = gate->proxy->now_ns + PAUSE_NS;
@@ -26,6 +29,7 @@ static void pause_gate(struct ck_gate *gate)
     ck_proxy_set_timer(gate, gate->pause_ns);
 }
 
+/* An event without a target, because nothing of the request was read. */
 static void report_rejected(struct ck_gate *gate, enum ck_reason reason, const char *message)
 {
     gate->totals.refused++;
@@ -49,6 +53,10 @@ static void reject(struct ck_gate *gate, int client_fd, enum ck_reason reason, c
     CK_FD fd = client_fd;
     report_rejected(gate, reason, message);
     size_t length = ck_answer_http(reason, message, answer);
+    /*
+     * A new socket has an empty send buffer, so the answer fits. If it is lost, the client sees a
+     * reset.
+     */
     (void)send(fd, answer, length, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)shutdown(fd, SHUT_WR);
 }
@@ -59,6 +67,7 @@ static void reject(struct ck_gate *gate, int client_fd, enum ck_reason reason, c
  */
 static bool is_spent(const struct ck_gate *gate, char *message, size_t size)
 {
+    /* connections was already increased for this client, hence >= here and <= below */
     bool refused = gate->totals.refused + gate->totals.failed >= gate->budget.refusals_total;
     if (!refused && gate->totals.connections <= gate->budget.connections_total)
         return false;
@@ -73,10 +82,12 @@ static bool is_spent(const struct ck_gate *gate, char *message, size_t size)
 static bool is_crowded(const struct ck_gate *gate, int fd)
 {
     const struct ck_proxy *proxy = gate->proxy;
+    /* A gate may have as many connections as there is room left (ck_proxy_set_fd_limit). */
     uint32_t room = proxy->most > proxy->count ? proxy->most - proxy->count : 0;
     return gate->count >= room || fd >= proxy->fd_limit;
 }
 
+/* Decides about one client and takes ownership of its descriptor. */
 static void take(struct ck_gate *gate, int fd)
 {
     char message[128];
@@ -100,6 +111,7 @@ void ck_accept_clients(struct ck_gate *gate, unsigned most)
 {
     for (unsigned i = 0; i < most && gate->listener.fd >= 0; i++) {
         int fd = accept4(gate->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        /* temporary, and of this program or machine: try again after a pause */
         if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
             pause_gate(gate);
         /* ECONNABORTED: this client is gone, but the next one may be waiting. */

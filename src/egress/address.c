@@ -12,8 +12,8 @@
 
 struct range {
     struct ck_address network;
-    unsigned bits;
-    const char *what;
+    unsigned bits;    /* the leading bits that count */
+    const char *what; /* for the message */
 };
 
 #define V4(a, b, c, d) \
@@ -26,6 +26,10 @@ struct range {
     }
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/*
+ * The metadata services of AWS, GCP and Azure (169.254.169.254, and Azure's 168.63.129.16), Alibaba
+ * and Oracle come first. The others are from IANA's registry of special-purpose addresses.
+ */
 static const struct range v4_ranges[] = {
     {V4(169, 254, 169, 254), 32, "a cloud metadata address"},
     {V4(168, 63, 129, 16), 32, "a cloud metadata address"},
@@ -69,6 +73,7 @@ static const struct range v6_ranges[] = {
 static const struct ck_address global_unicast = V6(0x20);
 static const struct ck_address nat64 = V6(0, 0x64, 0xff, 0x9b);
 
+/* What the address is, or NULL if no range has it. */
 static const char *look_up(const struct range *ranges, size_t count, const struct ck_address *address)
 {
     for (size_t i = 0; i < count; i++)
@@ -81,6 +86,7 @@ const char *ck_address_why_refused(const struct ck_address *address)
 {
     if (address->length == 4)
         return look_up(v4_ranges, COUNT(v4_ranges), address);
+    /* before the table: 64:ff9b::/96 is outside 2000::/3 and would be refused */
     if (ck_destination_address_in(address, &nat64, 96)) {
         struct ck_address inside = {.length = 4};
         memcpy(inside.bytes, address->bytes + 12, 4);

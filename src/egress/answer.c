@@ -1,15 +1,20 @@
-/* answer.c - the table of reasons. There is one table, so that an event and an answer agree. */
+/*
+ * answer.c - the table of reasons. There is one table, so that an event and an answer agree.
+ *
+ * The order of the table is that of enum ck_reason.
+ */
 #include "egress/answer.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* Replies of RFC 1928, 6. Its TTL expired (6) is used for a timeout, which SOCKS does not have. */
 enum { SOCKS_GENERAL = 1, SOCKS_NOT_ALLOWED = 2, SOCKS_HOST = 4, SOCKS_CONNECT = 5, SOCKS_TIME = 6, SOCKS_COMMAND = 7 };
 
 static const struct {
-    const char *word;
-    uint8_t socks;
-    int status;
+    const char *word; /* in events */
+    uint8_t socks;    /* the reply of SOCKS5 */
+    int status;       /* of HTTP, with its phrase */
     const char *phrase;
 } reasons[CK_REASON_COUNT] = {
     [CK_REASON_NONE] = {"", SOCKS_GENERAL, 500, "Internal Server Error"},
@@ -51,8 +56,10 @@ uint8_t ck_answer_socks_code(enum ck_reason reason)
 
 size_t ck_answer_http(enum ck_reason reason, const char *message, char *buffer)
 {
+    /* 512: room for the head, which has a fixed length but for two numbers */
     char body[CK_ANSWER_SIZE - 512];
     int body_length = snprintf(body, sizeof(body), "chokepoint: %s (%s)\n", message, reasons[reason].word);
+    /* a long message is cut; Content-Length must be what is sent */
     if (body_length >= (int)sizeof(body))
         body_length = (int)sizeof(body) - 1;
     int length = snprintf(buffer, CK_ANSWER_SIZE,
@@ -64,7 +71,10 @@ size_t ck_answer_http(enum ck_reason reason, const char *message, char *buffer)
 
 void ck_answer_socks(uint8_t code, uint8_t ret_reply[CK_SOCKS_REPLY_SIZE])
 {
-    /* The bound address stays hidden from the tool. */
+    /*
+     * Version 5, then reserved 0, then an IPv4 address and a port that are zero: the address that
+     * the proxy uses stays hidden from the tool.
+     */
     static const uint8_t reply[CK_SOCKS_REPLY_SIZE] = {5, 0, 0, 1};
     memcpy(ret_reply, reply, sizeof(reply));
     ret_reply[1] = code;

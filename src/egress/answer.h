@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CK_ANSWER_SIZE 1536
+#define CK_ANSWER_SIZE 1536 /* a head, a message and a NUL */
 
 enum ck_reason {
     CK_REASON_NONE = 0,

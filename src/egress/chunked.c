@@ -12,10 +12,12 @@
 #include <errno.h>
 #include <strings.h>
 
+/* Of a size with its extension; of all trailers; of a size (15 digits cannot overflow 64 bits). */
 #define LINE_MAX_BYTES 1024
 #define TAIL_MAX_BYTES 16384
 #define SIZE_MAX_DIGITS 15
 
+/* What the next byte belongs to. SIZE is 0, so that a zero-filled struct is at the beginning. */
 enum {
     SIZE = 0,
     BLANK,
@@ -31,6 +33,7 @@ enum {
     END_LF
 };
 
+/* What a field value may have: no control byte except a tab; bytes beyond ASCII are allowed. */
 static bool is_text(char c)
 {
     return (unsigned char)c >= 0x20 ? c != 0x7f : c == '\t';
@@ -44,6 +47,7 @@ static bool step_blank(struct ck_chunked *chunked, char c)
     return c == '\r' || c == ';' || (blank && ++chunked->line_bytes <= LINE_MAX_BYTES);
 }
 
+/* Hexadecimal digits, at least one. */
 static bool step_size(struct ck_chunked *chunked, char c)
 {
     int digit = ck_hex_value(c);
@@ -56,6 +60,7 @@ static bool step_size(struct ck_chunked *chunked, char c)
     return step_blank(chunked, c);
 }
 
+/* Skipped up to the CR. The LF must follow: a bare CR or LF would be read differently elsewhere. */
 static bool step_extension(struct ck_chunked *chunked, char c)
 {
     if (c == '\r')
@@ -110,6 +115,10 @@ static bool may_be_trailer(const struct ck_chunked *chunked)
     return chunked->name_bytes > 0;
 }
 
+/*
+ * A longer name is cut to 32 bytes. It is compared by its length too, so it equals no forbidden
+ * one.
+ */
 static bool step_name(struct ck_chunked *chunked, char c)
 {
     if (c == ':') {
@@ -121,6 +130,7 @@ static bool step_name(struct ck_chunked *chunked, char c)
     return ck_token_has(c);
 }
 
+/* A CR where a trailer could begin ends the body. Within a name it is not valid. */
 static bool step_trailer(struct ck_chunked *chunked, char c)
 {
     bool start = chunked->state == TRAILER_START;
@@ -138,6 +148,7 @@ static bool step_trailer(struct ck_chunked *chunked, char c)
     return step_name(chunked, c);
 }
 
+/* One byte of framing. False: it is malformed. */
 static bool step(struct ck_chunked *chunked, char c)
 {
     switch (chunked->state) {
@@ -151,6 +162,7 @@ static bool step(struct ck_chunked *chunked, char c)
         return step_fixed(chunked, c, '\n', chunked->left > 0 ? DATA : TRAILER_START);
     case DATA_CR:
         return step_fixed(chunked, c, '\r', DATA_LF);
+    /* the next chunk begins: left is 0 here */
     case DATA_LF:
         chunked->digits = 0;
         chunked->line_bytes = 0;
@@ -169,6 +181,7 @@ ssize_t ck_chunked_scan(struct ck_chunked *chunked, const char *data, size_t len
 {
     size_t at = 0;
     while (at < length && !chunked->done) {
+        /* data is skipped as a whole; all else is framing, byte by byte */
         if (chunked->state == DATA) {
             size_t some = length - at < chunked->left ? length - at : (size_t)chunked->left;
             chunked->left -= some;

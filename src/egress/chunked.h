@@ -23,7 +23,7 @@ struct ck_chunked {
     size_t tail_bytes; /* of all trailers */
     char name[32];     /* of the current trailer; no name that matters is longer */
     size_t name_bytes;
-    bool done;
+    bool done; /* the last LF was read */
 };
 
 /*

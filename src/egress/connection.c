@@ -22,12 +22,14 @@
 /* How long, and for how many bytes, a refused client is still read (step_linger). */
 #define LINGER_MS 2000
 #define LINGER_BYTES (1024 * 1024)
+/* A subject in a message is cut to this, and unsent bytes of the kernel are limited to that. */
 #define SUBJECT_SIZE 128
 #define STEPS 16 /* per turn */
 #define UNSENT_BYTES (128 * 1024)
 
 /* ---- reporting --------------------------------------------------------------------------- */
 
+/* CK_GATE_CLOSED is not counted: it belongs to one that was opened. */
 static void count(struct ck_proxy_gate_totals *totals, enum ck_gate_verdict verdict)
 {
     if (verdict == CK_GATE_OPENED)
@@ -48,6 +50,7 @@ void ck_connection_report(struct ck_connection *connection, const struct ck_egre
         (void)ck_destination_text(connection->rule, rule);
     if (decision->address)
         (void)ck_destination_address_text(decision->address, address);
+    /* With a subject the target could not be read, so rule and port do not apply. */
     bool closed = decision->verdict == CK_GATE_CLOSED;
     struct ck_gate_event event = {
         .verdict = decision->verdict,
@@ -70,6 +73,10 @@ void ck_connection_report(struct ck_connection *connection, const struct ck_egre
 
 /* ---- ending ------------------------------------------------------------------------------ */
 
+/*
+ * Only after CK_GATE_OPENED, and once: the report resets opened. address_at is after the dialled
+ * address.
+ */
 static void report_closed(struct ck_connection *connection, enum ck_reason reason)
 {
     if (connection->opened)
@@ -82,6 +89,7 @@ static void report_closed(struct ck_connection *connection, enum ck_reason reaso
 
 void ck_connection_reset_stream(struct ck_connection *connection, struct ck_relay_stream *stream)
 {
+    /* the stream gives its pipe back */
     connection->gate->pipes -= !!stream->pipe;
     ck_relay_stream_done(stream, &connection->gate->proxy->pipes);
 }
@@ -98,6 +106,10 @@ void ck_connection_drop_server(struct ck_connection *connection, enum ck_reason 
     report_closed(connection, reason);
     ck_proxy_close_watched(connection->gate, &connection->server);
     ck_connection_reset_stream(connection, &connection->down);
+    /*
+     * moved counts per host connection; the buffer of up stays, it may have the client's next
+     * request
+     */
     connection->up.moved = 0;
     connection->server_eof_sent = false;
 }
@@ -121,8 +133,10 @@ void ck_connection_end(struct ck_connection *connection, enum ck_reason reason)
     gate->count--;
     gate->proxy->count--;
     connection->ended = true;
+    /* freed after the round (proxy.c) */
     connection->next = gate->proxy->ended;
     gate->proxy->ended = connection;
+    /* descriptors are free again */
     ck_accept_resume(gate);
 }
 
@@ -139,11 +153,13 @@ void ck_connection_set_state(struct ck_connection *connection, enum ck_egress_st
 static size_t write_answer(const struct ck_connection *connection, const struct ck_egress_decision *decision,
                            char *buffer)
 {
+    /* also a client that sent nothing valid gets HTTP */
     if (connection->protocol != CK_PROTOCOL_SOCKS5)
         return ck_answer_http(decision->reason, decision->message, buffer);
     uint8_t reply[CK_SOCKS_REPLY_SIZE];
     ck_answer_socks(decision->code != 0 ? decision->code : ck_answer_socks_code(decision->reason), reply);
     memcpy(buffer, reply, sizeof(reply));
+    /* version and method; the code is 0xff there (no acceptable method) */
     return connection->state == CK_EGRESS_STATE_HEAD ? 2 : sizeof(reply);
 }
 
@@ -157,6 +173,7 @@ void ck_connection_refuse(struct ck_connection *connection, const struct ck_egre
                     state == CK_EGRESS_STATE_TUNNEL || state == CK_EGRESS_STATE_LINGER ||
                     (state == CK_EGRESS_STATE_EXCHANGE && connection->in_body);
     size_t length = too_late ? 0 : write_answer(connection, decision, answer);
+    /* What the host or the client has sent is dropped before the answer is queued. */
     ck_connection_drop_server(connection, CK_REASON_REFUSED);
     ck_connection_reset_stream(connection, &connection->up);
     if (too_late || ck_relay_buffer_append(&connection->down.buffer, answer, length) != 0) {
@@ -192,6 +209,7 @@ void ck_connection_refuse_fault(struct ck_connection *connection, const struct c
 
 /* ---- moving ------------------------------------------------------------------------------ */
 
+/* Can the stream move? A stream that waits for a side that is not ready would only get EAGAIN. */
 static bool is_due(const struct ck_connection *connection, const struct ck_relay_stream *stream, bool up)
 {
     if (stream->wait == CK_WAIT_SOURCE)
@@ -205,6 +223,7 @@ void ck_connection_spend_turn(struct ck_connection *connection, bool up, uint64_
 {
     struct ck_proxy *proxy = connection->gate->proxy;
     uint64_t *left = &proxy->turn_bytes[up];
+    /* a head may be larger than the rest of the turn */
     *left -= bytes < *left ? bytes : *left;
     proxy->work.bytes += bytes;
 }
@@ -221,6 +240,7 @@ int ck_connection_pump_one(struct ck_connection *connection, bool up)
     struct ck_relay_stream *stream = up ? &connection->up : &connection->down;
     if (!is_due(connection, stream, up))
         return 0;
+    /* source and sink */
     const int fds[2] = {up ? connection->client.fd : connection->server.fd,
                         up ? connection->server.fd : connection->client.fd};
     uint64_t before = stream->moved;
@@ -236,6 +256,7 @@ int ck_connection_pump_one(struct ck_connection *connection, bool up)
     ck_connection_spend_turn(connection, up, stream->moved - before);
     *(up ? &gate->totals.up_bytes : &gate->totals.down_bytes) += stream->moved - before;
     gate->proxy->broken_pipe = gate->proxy->broken_pipe || stream->broken_pipe;
+    /* any byte, in either direction, restarts the idle time */
     if (stream->moved != before)
         connection->deadline_ns = gate->proxy->now_ns + gate->budget.idle_ms * CK_NS_PER_MS;
     return r;
@@ -311,6 +332,7 @@ static bool step_linger(struct ck_connection *connection)
 
 /* ---- running ----------------------------------------------------------------------------- */
 
+/* Waits for the resolver. The client is not read: it could fill a buffer meanwhile. */
 static bool step_lookup(struct ck_connection *connection)
 {
     ck_proxy_watch(connection->gate, &connection->client, 0);
@@ -348,6 +370,7 @@ void ck_connection_run(struct ck_connection *connection)
 
 void ck_connection_timed_out(struct ck_connection *connection)
 {
+    /* between two requests */
     bool between = connection->protocol != CK_PROTOCOL_NONE && connection->up.buffer.length == 0;
     switch (connection->state) {
     case CK_EGRESS_STATE_HEAD:

@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* IPPROTO_MPTCP, which older headers lack */
 #define MPTCP 262
 #define RECORDS 16 /* per turn */
 
@@ -48,6 +49,7 @@ static const char *protocol_of(const struct ck_direct_attempt *attempt)
     return "other";
 }
 
+/* There is no connection to the proxy, so the event has no connection number. */
 static void report_attempt(struct ck_gate *gate, const struct ck_direct_attempt *attempt)
 {
     char address[CK_ADDRESS_TEXT_SIZE] = "";
@@ -92,6 +94,7 @@ void ck_direct_attempts_receive(struct ck_gate *gate)
         n = read(gate->direct_attempts.fd, direct_attempts, sizeof(direct_attempts));
         for (ssize_t i = 0; i < n / (ssize_t)sizeof(direct_attempts[0]); i++, reported++)
             report_attempt(gate, &direct_attempts[i]);
+        /* A part of a record, the end or an error: nothing valid can follow, so it is closed. */
         bool whole = n > 0 && n % (ssize_t)sizeof(direct_attempts[0]) == 0;
         bool would_block = n < 0 && (errno == EAGAIN || errno == EINTR);
         if (!whole && !would_block)

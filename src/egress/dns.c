@@ -16,15 +16,18 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 
+/* At once per gate. A cancelled query counts until c-ares has answered it. */
 #define QUERIES_MAX 1024
+/* Of one try at one server; the dial deadline ends the look-up in any case. */
 #define TRY_MS 3000
 #define TRIES 3
 
+/* One channel of c-ares, and who watches its sockets. */
 struct ck_dns_resolver {
     ares_channel channel;
     ck_dns_watch_fn watch;
     void *data;
-    size_t queries;
+    size_t queries; /* not answered yet */
 };
 
 struct ck_dns_query {
@@ -35,6 +38,7 @@ struct ck_dns_query {
     struct ck_dns_query **place;
 };
 
+/* ares_library_init is not safe in two threads at once, and it is never undone. */
 static pthread_once_t library_once = PTHREAD_ONCE_INIT;
 
 static void start_library(void)
@@ -42,6 +46,7 @@ static void start_library(void)
     (void)ares_library_init(ARES_LIB_INIT_ALL);
 }
 
+/* c-ares wants to read, to write, or neither: then it closes the socket. */
 static void on_socket(void *data, ares_socket_t fd, int readable, int writable)
 {
     const struct ck_dns_resolver *resolver = data;
@@ -82,10 +87,12 @@ void ck_dns_resolver_free(struct ck_dns_resolver *resolver)
 {
     if (!resolver)
         return;
+    /* answers every open query with ARES_EDESTRUCTION first, which frees it */
     ares_destroy(resolver->channel);
     free(resolver);
 }
 
+/* As dns.h lists them. Any other failure is of a server. */
 static int to_errno(int status)
 {
     switch (status) {
@@ -104,6 +111,7 @@ static int to_errno(int status)
     }
 }
 
+/* Adds the addresses of one family, up to the maximum. */
 static size_t collect(const struct ares_addrinfo *info, int family, struct ck_address *addresses, size_t count)
 {
     for (const struct ares_addrinfo_node *node = info->nodes; node && count < CK_ADDRESSES_MAX; node = node->ai_next) {
@@ -128,6 +136,7 @@ static void on_answer(void *data, int status, int timeouts, struct ares_addrinfo
     size_t count = 0;
     (void)timeouts;
     if (info && status == ARES_SUCCESS) {
+        /* IPv4 first: a machine may have IPv6 addresses and no route to the Internet by IPv6 */
         count = collect(info, AF_INET, addresses, 0);
         count = collect(info, AF_INET6, addresses, count);
     }
@@ -135,6 +144,7 @@ static void on_answer(void *data, int status, int timeouts, struct ares_addrinfo
     query->resolver->queries--;
     if (query->place)
         *query->place = NULL;
+    /* copied, because the query is freed before the callback, which may start another one */
     ck_dns_query_fn answered = query->answered;
     void *answered_data = query->data;
     free(query);

@@ -112,12 +112,14 @@ void ck_exchange_begin(struct ck_connection *connection)
         CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_MALFORMED, "the request has a malformed chunked body");
 }
 
+/* The whole request is with the host. */
 static bool is_sent(const struct ck_connection *connection)
 {
     return !connection->up_broken && is_complete(&connection->up, connection->request.body, &connection->up_chunked);
 }
 
 /* False: the connection was ended. */
+/* Moves what it can of the request. False: the connection was ended. */
 static bool push_request(struct ck_connection *connection)
 {
     struct ck_relay_stream *up = &connection->up;
@@ -152,11 +154,13 @@ static bool push_request(struct ck_connection *connection)
 
 /* ---- the response ------------------------------------------------------------------------ */
 
+/* The host is at fault, so the verdict is FAILED and not REFUSED. */
 static void refuse_answer(struct ck_connection *connection, const char *what)
 {
     CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_BAD_ANSWER, "the response of '%s' %s", connection->host.text, what);
 }
 
+/* A body that ends with the connection can only be ended by closing the client's connection too. */
 static bool keeps_client(const struct ck_connection *connection)
 {
     return connection->request.keep_alive && connection->response.body != CK_BODY_UNTIL_CLOSE;
@@ -263,6 +267,7 @@ static bool pull_answer(struct ck_connection *connection)
 
 /* ---- both -------------------------------------------------------------------------------- */
 
+/* The response is sent. Either side may be kept for the next request, independently. */
 static void finish(struct ck_connection *connection)
 {
     if (!is_sent(connection) || !keeps_client(connection)) {
@@ -275,6 +280,7 @@ static void finish(struct ck_connection *connection)
     bool surplus = connection->down.buffer.length > 0 || connection->down.ended;
     if (!connection->response.keep_alive || surplus)
         ck_connection_drop_server(connection, CK_REASON_DONE);
+    /* bytes of a next request may already be in the buffer of up */
     ck_connection_set_state(connection, CK_EGRESS_STATE_HEAD, connection->gate->budget.head_ms);
     connection->ready &= ~(unsigned)CK_SERVER_IN; /* epoll reports when it closes */
 }

@@ -37,9 +37,10 @@ struct ck_watched {
     enum ck_watched_kind kind;
     int fd;
     uint32_t events;
-    void *owner;
+    void *owner; /* a gate or a connection, by kind */
 };
 
+/* A socket of c-ares, which opens and closes it; only watched here. */
 struct ck_dns_socket {
     struct ck_watched watched;
     struct ck_dns_socket *next;
@@ -64,7 +65,7 @@ struct ck_gate {
     struct ck_connection *connections;
     /* late, or answered by the resolver: they run one after another */
     struct ck_connection *due_first, *due_last;
-    uint32_t count;
+    uint32_t count; /* of connections */
     unsigned pipes; /* held by its connections */
     /* hosts that clients asked for: one client can ask for many */
     uint64_t targets;
@@ -93,14 +94,14 @@ enum { CK_CLIENT_IN = 1, CK_CLIENT_OUT = 2, CK_SERVER_IN = 4, CK_SERVER_OUT = 8,
 struct ck_connection {
     struct ck_connection *next, *previous;
     struct ck_gate *gate;
-    uint64_t number;
+    uint64_t number; /* in events */
     enum ck_egress_state state;
     enum ck_protocol protocol;
-    bool ended;
-    bool due;
+    bool ended; /* in the list of the ended; not used any more */
+    bool due;   /* in the list of the gate */
     struct ck_connection *next_due, *previous_due;
-    unsigned ready; /* since the last step */
-    uint64_t deadline_ns;
+    unsigned ready;       /* since the last step */
+    uint64_t deadline_ns; /* of this state */
     struct ck_watched client, server;
     struct ck_relay_stream up, down;
     size_t checked; /* of the head that is being read */
@@ -113,12 +114,12 @@ struct ck_connection {
     bool asking; /* within ck_dns_resolver_lookup */
     struct ck_hostname host;
     uint16_t port;
-    const struct ck_destination *rule;
-    struct ck_dns_query *query;
+    const struct ck_destination *rule;             /* that lists the target; of the gate */
+    struct ck_dns_query *query;                    /* NULL: none is open */
     struct ck_address addresses[CK_ADDRESSES_MAX]; /* that may be dialled */
     size_t addresses_count, address_at;            /* address_at is the next one */
-    uint64_t dial_end_ns;
-    int dial_error;
+    uint64_t dial_end_ns;                          /* for all addresses together */
+    int dial_error;                                /* a positive errno of the last try */
 
     struct ck_handshake handshake; /* a tunnel */
 
@@ -132,7 +133,7 @@ struct ck_connection {
     bool reused;          /* the host was connected before this request */
     bool client_eof_sent; /* our side towards the client is shut down */
     bool server_eof_sent;
-    size_t lingered_bytes;
+    size_t lingered_bytes; /* read and dropped in LINGER */
 };
 
 /* ---- proxy.c ---- */

@@ -14,11 +14,12 @@
 
 #include <string.h>
 
+/* Content types of RFC 8446, 5.1, and messages of 4 (a HelloRequest exists only up to TLS 1.2). */
 enum { RECORD_CHANGE_CIPHER = 20, RECORD_ALERT = 21, RECORD_HANDSHAKE = 22, RECORD_DATA = 23 };
 enum { MESSAGE_HELLO_REQUEST = 0, MESSAGE_CLIENT_HELLO = 1, MESSAGE_SERVER_HELLO = 2 };
 
 #define RECORD_MAX (16384 + 2048) /* encrypted records are longer than their text */
-#define MESSAGE_HEADER 4
+#define MESSAGE_HEADER 4          /* its type and three bytes of length */
 
 /* RFC 8446, 4.1.3: a ServerHello with this random is a HelloRetryRequest. */
 static const uint8_t retry_random[32] = {0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c,
@@ -30,6 +31,7 @@ static size_t lesser(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* Of the message after its header. */
 static size_t length_of(const uint8_t *message)
 {
     return (size_t)message[1] << 16 | (size_t)message[2] << 8 | message[3];
@@ -37,6 +39,7 @@ static size_t length_of(const uint8_t *message)
 
 /* ---- the server -------------------------------------------------------------------------- */
 
+/* Encrypted records (RECORD_DATA) cannot come before a ServerHello, so they are not known here. */
 static void begin_server_record(struct ck_handshake *handshake)
 {
     const uint8_t *header = handshake->record;
@@ -135,6 +138,7 @@ static size_t read_hello(struct ck_handshake *handshake, const uint8_t *data, si
     handshake->needed = ck_tls_hello_needed(data, length);
     if (ret_hello->hello == CK_HELLO_MORE)
         return 0;
+    /* one retry allows one hello */
     handshake->unrequested = !handshake->retried || handshake->second_hello_seen;
     handshake->second_hello_seen = true;
     return bytes;
@@ -162,6 +166,7 @@ static size_t begin_client_record(struct ck_handshake *handshake, const uint8_t 
     }
     if (!handshake->decided && type == RECORD_HANDSHAKE) {
         size_t bytes = read_hello(handshake, data, length, ret_hello);
+        /* complete or malformed: there is a result */
         if (handshake->needed == 0)
             *verdict = CK_HANDSHAKE_HELLO;
         return bytes;

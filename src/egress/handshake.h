@@ -22,7 +22,7 @@
 
 /* The position of one direction, between and within records. */
 struct ck_handshake_side {
-    uint8_t type;
+    uint8_t type;        /* of the record */
     size_t left;         /* of the record */
     size_t message_have; /* bytes of the message's header; of the server's hello up to its random */
     size_t message_left; /* bytes after these, which are not read */
@@ -34,7 +34,7 @@ struct ck_handshake {
     bool server_unreadable; /* the server is not understood: treated as if it had not answered */
     bool unrequested;       /* the hello that was found was not requested */
     bool second_hello_seen; /* a second hello has arrived */
-    size_t needed;
+    size_t needed;          /* bytes before the hello is read again */
     struct ck_handshake_side client, server;
     uint8_t record[CK_RECORD_HEADER]; /* of the server: the bytes of its header so far */
     size_t record_have;

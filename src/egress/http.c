@@ -14,10 +14,11 @@
 #include <string.h>
 #include <strings.h>
 
-#define FIELDS_MAX 128
+#define FIELDS_MAX 128            /* in one head */
 #define CONNECTION_OPTIONS_MAX 16 /* fields that one Connection can name */
 #define HTTP_PORT 80
 
+/* A part of the head as it was read: no NUL after it, and not a copy. */
 struct span {
     const char *at;
     size_t length;
@@ -27,6 +28,7 @@ struct http_field {
     struct span name, value;
 };
 
+/* A head, split. It is large (its fields), but no frame that has it calls deep. */
 struct head {
     struct span first;
     struct http_field fields[FIELDS_MAX];
@@ -37,13 +39,15 @@ struct head {
 
 /* What the fields say about the body and the connection. */
 struct frame {
+    /* how often the field is there */
     unsigned lengths, codings, hosts;
     uint64_t length;
     struct span host;
-    bool close;
-    bool trailers;
+    bool close;    /* the sender closes after this message */
+    bool trailers; /* TE: trailers */
 };
 
+/* Always returns -EPROTO. The message follows "the request" or "the response of ...". */
 static int fail(struct ck_fault *ret_fault, enum ck_reason reason, const char *message)
 {
     *ret_fault = (struct ck_fault){.reason = reason, .message = message};
@@ -67,6 +71,7 @@ static int malformed(struct ck_fault *ret_fault, const char *message)
     return fail(ret_fault, CK_REASON_MALFORMED, message);
 }
 
+/* Without regard to case, as names of fields are. */
 static bool is(struct span span, const char *word)
 {
     return span.length == strlen(word) && strncasecmp(span.at, word, span.length) == 0;
@@ -77,6 +82,7 @@ static bool same(struct span a, struct span b)
     return a.length == b.length && strncasecmp(a.at, b.at, a.length) == 0;
 }
 
+/* A name of a field or a method, or an option: at least one character. */
 static bool is_token(struct span span)
 {
     for (size_t i = 0; i < span.length; i++)
@@ -85,6 +91,7 @@ static bool is_token(struct span span)
     return span.length > 0;
 }
 
+/* Blanks around a value do not belong to it (RFC 9110, 5.5). */
 static struct span trim(struct span span)
 {
     while (span.length > 0 && (span.at[0] == ' ' || span.at[0] == '\t')) {
@@ -114,6 +121,7 @@ static bool next_item(struct span *list, struct span *ret_item)
 
 ssize_t ck_http_find_end(const char *data, size_t length, size_t *checked, struct ck_fault *ret_fault)
 {
+    /* Each byte is checked once, however the head arrives. */
     size_t at = *checked;
     for (; at < length; at++) {
         unsigned char c = (unsigned char)data[at];
@@ -134,6 +142,7 @@ ssize_t ck_http_find_end(const char *data, size_t length, size_t *checked, struc
     return 0;
 }
 
+/* One line. A blank before the colon is not a token character, so it is refused with the name. */
 static int split_field(struct span line, struct http_field *ret_field, struct ck_fault *ret_fault)
 {
     if (line.at[0] == ' ' || line.at[0] == '\t')
@@ -178,6 +187,7 @@ static int split(const char *data, size_t length, struct head *ret_head, struct 
     const char *at = memchr(data, '\r', length);
     ret_head->first = (struct span){data, (size_t)(at - data)};
     for (at += 2; at < end;) {
+        /* never NULL: ck_http_find_end has found that every line ends in CR LF */
         const char *next = memchr(at, '\r', (size_t)(end - at));
         if (ret_head->count == FIELDS_MAX)
             return fail(ret_fault, CK_REASON_TOO_LONG, "has more than 128 fields");
@@ -194,6 +204,7 @@ static int split(const char *data, size_t length, struct head *ret_head, struct 
 
 /* ---- framing ----------------------------------------------------------------------------- */
 
+/* Digits only: no sign, and no list such as "5, 5", which some programs accept. */
 static bool read_length(struct span value, uint64_t *ret_length)
 {
     /* 18 digits always fit into 64 bits. */
@@ -209,6 +220,7 @@ static bool read_length(struct span value, uint64_t *ret_length)
     return true;
 }
 
+/* Everything that decides where the message ends. */
 static int read_frame(const struct head *head, struct frame *ret_frame, struct ck_fault *ret_fault)
 {
     struct frame frame = {0};
@@ -240,6 +252,7 @@ static int read_frame(const struct head *head, struct frame *ret_frame, struct c
     return 0;
 }
 
+/* HTTP/1.0 or HTTP/1.1; the name is case-sensitive. */
 static bool read_version(struct span version, unsigned *ret_minor)
 {
     bool one = version.length == 8 && memcmp(version.at, "HTTP/1.", 7) == 0;
@@ -249,11 +262,16 @@ static bool read_version(struct span version, unsigned *ret_minor)
 
 /* ---- requests ---------------------------------------------------------------------------- */
 
+/*
+ * The first line of a request. authority is host and port; path begins with '/' or '?', or is
+ * empty.
+ */
 struct target {
     struct span method, text, version;
     struct span authority, path;
 };
 
+/* "host", "host:port" or "[v6]:port". *port is the default on entry; 0: there must be one. */
 static int read_authority(struct span text, uint16_t *port, struct ck_hostname *ret_host, struct ck_fault *ret_fault)
 {
     const char *close = text.length > 0 && text.at[0] == '[' ? memchr(text.at, ']', text.length) : NULL;
@@ -324,6 +342,7 @@ static int split_url(struct target *target, struct ck_fault *ret_fault)
     return 0;
 }
 
+/* The host that the request is for, from its first line. */
 static int read_target(struct span line, struct target *ret_target, struct ck_http_request *request,
                        struct ck_fault *ret_fault)
 {
@@ -348,6 +367,10 @@ static int read_target(struct span line, struct target *ret_target, struct ck_ht
     return r != 0 ? r : read_authority(ret_target->authority, &request->port, &request->host, ret_fault);
 }
 
+/*
+ * The host of the URL is checked against the rules, but a server chooses a site by Host: they must
+ * agree.
+ */
 static int check_host(const struct frame *frame, const struct ck_http_request *request, struct ck_fault *ret_fault)
 {
     if (frame->hosts > 1)
@@ -377,6 +400,9 @@ int ck_http_read_request(const char *head, size_t length, struct ck_http_request
     struct frame frame;
     struct ck_http_request request = {0};
     int r = split(head, length, &parts, ret_fault);
+    /*
+     * It gets the target as soon as that is known, so that a refusal for what follows can name it.
+     */
     *ret_request = (struct ck_http_request){0};
     if (r == 0)
         r = read_target(parts.first, &target, &request, ret_fault);
@@ -404,6 +430,7 @@ int ck_http_read_request(const char *head, size_t length, struct ck_http_request
 
 /* ---- responses --------------------------------------------------------------------------- */
 
+/* "HTTP/1.1 200", and a space and a phrase, or neither. */
 static int read_status(struct span line, struct ck_http_response *response, unsigned *ret_minor,
                        struct ck_fault *ret_fault)
 {
@@ -454,6 +481,7 @@ int ck_http_read_response(const char *head, size_t length, bool of_head, struct 
 
 /* ---- forwarding -------------------------------------------------------------------------- */
 
+/* Writes without checks: a forwarded head is at most CK_HEAD_ADDED bytes longer (http.h). */
 struct writer {
     char *buffer;
     size_t length;
@@ -486,6 +514,10 @@ static bool is_forwarded(const struct head *head, struct span name)
     return true;
 }
 
+/*
+ * Written anew, with one blank after the colon, so that the next program reads exactly what was
+ * checked.
+ */
 static void put_fields(struct writer *writer, const struct head *head)
 {
     for (size_t i = 0; i < head->count; i++) {
@@ -519,12 +551,14 @@ size_t ck_http_forward_request(const char *head, size_t length, const struct ck_
         put_text(&writer, "/");
     put(&writer, target.path);
     put_text(&writer, request->minor == 1 ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n");
+    /* HTTP/1.0 without Host: added, or the server would choose its default site */
     if (frame.hosts == 0) {
         put_text(&writer, "Host: ");
         put(&writer, target.authority);
         put_text(&writer, "\r\n");
     }
     put_fields(&writer, &parts);
+    /* TE is for one hop, so it is sent anew and named in Connection (RFC 9110, 10.1.4). */
     if (frame.trailers)
         put_text(&writer, "TE: trailers\r\n");
     if (!request->keep_alive || frame.trailers)

@@ -18,18 +18,18 @@
 
 #include <sys/types.h>
 
-#define CK_HEAD_MAX 32768
+#define CK_HEAD_MAX 32768 /* of a head as it is read */
 #define CK_HEAD_ADDED 512 /* how much a head can grow when it is forwarded */
 
 enum ck_body_kind {
     CK_BODY_NONE = 0,
-    CK_BODY_LENGTH,
+    CK_BODY_LENGTH, /* body_bytes of it */
     CK_BODY_CHUNKED,
     CK_BODY_UNTIL_CLOSE, /* responses only */
 };
 
 struct ck_http_request {
-    bool connect;
+    bool connect;    /* a tunnel, and not a message to forward */
     bool head;       /* its response has no body */
     bool keep_alive; /* the client wants to keep the connection */
     unsigned minor;  /* HTTP/1.0 or 1.1 */

@@ -68,6 +68,9 @@ static void watch_in(int set_fd, struct ck_watched *watched, uint32_t events)
     if (watched->fd < 0 || watched->events == events)
         return;
     struct epoll_event event = {.events = events, .data.ptr = watched};
+    /*
+     * Without events a descriptor is not in the set: epoll reports errors and hang-ups also for 0.
+     */
     int how = events == 0 ? EPOLL_CTL_DEL : watched->events == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
     /* This fails only for lack of memory; then the connection's deadline ends it. */
     if (epoll_ctl(set_fd, how, watched->fd, &event) == 0)
@@ -83,6 +86,7 @@ void ck_proxy_close_watched(struct ck_gate *gate, struct ck_watched *watched)
 {
     ck_proxy_watch(gate, watched, 0);
     ck_fd_close(&watched->fd);
+    /* also if epoll_ctl failed: the close has removed the descriptor from the set */
     watched->events = 0;
 }
 
@@ -100,6 +104,7 @@ static void arm(struct ck_gate *gate, uint64_t at_ns)
 void ck_proxy_set_timer(struct ck_gate *gate, uint64_t deadline_ns)
 {
     if (deadline_ns != UINT64_MAX)
+        /* a tick later, so that several deadlines are handled by one expiry */
         arm(gate, deadline_ns + TICK_NS);
 }
 
@@ -182,6 +187,7 @@ static void on_timer(struct ck_gate *gate, unsigned share)
 
 /* ---- the loop ---------------------------------------------------------------------------- */
 
+/* An earlier event of the same round may have ended the connection; it is freed after the round. */
 static void on_connection(struct ck_connection *connection, bool client, uint32_t events)
 {
     /* An error counts as readiness for both: the next read or write returns it. */
@@ -234,6 +240,7 @@ static void free_ended(struct ck_proxy *proxy)
     proxy->ended = NULL;
 }
 
+/* Its connections, listener and resolver are gone already. */
 static void free_gate(struct ck_gate *gate)
 {
     struct ck_proxy *proxy = gate->proxy;
@@ -351,6 +358,7 @@ int ck_proxy_fd(const struct ck_proxy *proxy)
     return proxy->epoll_fd;
 }
 
+/* Once, at the first gate: a program without egress has no epoll set. */
 static int make_loop(struct ck_proxy *proxy)
 {
     if (proxy->epoll_fd >= 0)
@@ -379,6 +387,9 @@ static int make_set(struct ck_gate *gate)
     return gate->listener.events == 0 ? -errno : 0;
 }
 
+/*
+ * O_NONBLOCK, because a client can be gone between the event and the accept, which would then wait.
+ */
 static int check_listener(int fd)
 {
     int listens = 0;
@@ -446,6 +457,9 @@ void ck_proxy_close_gate(struct ck_gate *gate)
         ck_connection_abandon(connection);
     gate->closing = true;
     gate->on_event = NULL;
+    /*
+     * after the connections were abandoned: their queries are cancelled, so no answer reaches them
+     */
     ck_dns_resolver_free(gate->resolver);
     gate->resolver = NULL;
     arm(gate, 1);

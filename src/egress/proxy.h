@@ -41,7 +41,7 @@ struct ck_connection;
 
 /* Zero-filled allows nothing. */
 struct ck_gate_budget {
-    uint32_t connections_at_once;
+    uint32_t connections_at_once; /* of clients */
     /* to the proxy, and to hosts; the next is refused, and then the socket is closed */
     uint64_t connections_total;
     /* and failures: each is reported, and a tool could fill the log with them; then the same */
@@ -110,6 +110,7 @@ struct ck_gate_options {
     void *data;
 };
 
+/* Since the gate was opened. connections counts clients, also rejected ones. */
 struct ck_proxy_gate_totals {
     uint64_t connections;
     uint64_t opened;
@@ -119,6 +120,7 @@ struct ck_proxy_gate_totals {
     uint64_t down_bytes;
 };
 
+/* What a dispatch has done. */
 struct ck_proxy_work {
     uint64_t bytes;
     unsigned connections;

@@ -20,9 +20,12 @@
 #define PIPE_BYTES (1024 * 1024) /* what an unprivileged user may have (fs.pipe-max-size) */
 #define PIPES_IDLE_MAX 16
 #define PIPES_BORROWED_MAX 32 /* half of what the pipes of an unprivileged user may hold together */
+/* first size of a buffer; it doubles */
 #define BUFFER_FIRST 4096
+/* a piece, where bytes are copied for lack of a pipe */
 #define COPY_BYTES 16384
 
+/* Lent to a stream, or in the list of free ones. Nonblocking at both ends. */
 struct ck_relay_pipe {
     struct ck_relay_pipe *next;
     int read_fd, write_fd;
@@ -63,6 +66,7 @@ static struct ck_relay_pipe *pipe_new(int fd_limit)
     return pipe;
 }
 
+/* NULL: bytes are copied instead. */
 static struct ck_relay_pipe *borrow(struct ck_relay_pipes *pipes)
 {
     struct ck_relay_pipe *pipe = pipes->free;
@@ -155,6 +159,7 @@ void ck_relay_stream_done(struct ck_relay_stream *stream, struct ck_relay_pipes 
     *stream = (struct ck_relay_stream){0};
 }
 
+/* EINTR counts too: epoll reports the descriptor again. */
 static bool would_wait(int errnum)
 {
     return errnum == EAGAIN || errnum == EINTR;
@@ -172,6 +177,7 @@ int ck_relay_stream_fill(struct ck_relay_stream *stream, int from_fd, size_t max
             return r;
     }
     size_t room = (buffer->capacity < max_bytes ? buffer->capacity : max_bytes) - buffer->length;
+    /* MSG_DONTWAIT, so that it does not depend on the flags of the descriptor */
     ssize_t n = recv(from_fd, buffer->data + buffer->length, room, MSG_DONTWAIT);
     if (n < 0)
         return would_wait(errno) ? 0 : -errno;
@@ -186,6 +192,7 @@ static size_t lesser(uint64_t a, uint64_t b)
     return (size_t)(a < b ? a : b);
 }
 
+/* Sends ready bytes of the buffer. Returns as pump_once. */
 static int write_ready(struct ck_relay_stream *stream, int to_fd, uint64_t turn_bytes, uint64_t *budget)
 {
     /* Bytes of the proxy itself, such as an answer, are sent even if the budget is spent. */
@@ -201,6 +208,7 @@ static int write_ready(struct ck_relay_stream *stream, int to_fd, uint64_t turn_
         stream->wait = CK_WAIT_SINK;
         return 0;
     }
+    /* the proxy's own bytes are first in the buffer */
     size_t counted = (size_t)n > stream->own ? (size_t)n - stream->own : 0;
     stream->own -= (size_t)n - counted;
     stream->ready -= (size_t)n;
@@ -210,6 +218,7 @@ static int write_ready(struct ck_relay_stream *stream, int to_fd, uint64_t turn_
     return n > 0 ? 1 : 0;
 }
 
+/* From the pipe to the sink. The budget was spent when the bytes entered the pipe. */
 static int pipe_out(struct ck_relay_stream *stream, int to_fd, uint64_t turn_bytes)
 {
     ssize_t n = splice(stream->pipe->read_fd, NULL, to_fd, NULL, lesser(stream->piped, turn_bytes),
@@ -245,6 +254,7 @@ static int copy_in(struct ck_relay_stream *stream, int from_fd, size_t most)
     return r;
 }
 
+/* From the source into the empty pipe, at most what may pass. */
 static int pipe_in(struct ck_relay_stream *stream, struct ck_relay_pipes *pipes, int from_fd, uint64_t turn_bytes,
                    uint64_t *budget)
 {

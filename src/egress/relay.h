@@ -22,11 +22,11 @@ struct ck_relay_pipe;
 
 /* Zero-filled is empty. */
 struct ck_relay_pipes {
-    struct ck_relay_pipe *free;
-    unsigned count; /* of these */
-    unsigned borrowed;
-    bool withheld; /* the next borrower already has its share */
-    int fd_limit;  /* no pipe has a descriptor from this number on; 0: no limit */
+    struct ck_relay_pipe *free; /* not lent now */
+    unsigned count;             /* of these */
+    unsigned borrowed;          /* lent to streams */
+    bool withheld;              /* the next borrower already has its share */
+    int fd_limit;               /* no pipe has a descriptor from this number on; 0: no limit */
 };
 
 void ck_relay_pipes_done(struct ck_relay_pipes *pipes);
@@ -42,11 +42,11 @@ struct ck_relay_buffer {
 
 enum ck_wait {
     CK_WAIT_NOTHING = 0, /* everything ready is sent, and nothing may pass unread */
-    CK_WAIT_SOURCE,
-    CK_WAIT_SINK,
-    CK_WAIT_TURN,  /* moved as much as one turn may; both sides may be ready */
-    CK_WAIT_END,   /* the source has ended, and everything is sent */
-    CK_WAIT_SPENT, /* the budget is used up */
+    CK_WAIT_SOURCE,      /* nothing to read */
+    CK_WAIT_SINK,        /* it does not accept more */
+    CK_WAIT_TURN,        /* moved as much as one turn may; both sides may be ready */
+    CK_WAIT_END,         /* the source has ended, and everything is sent */
+    CK_WAIT_SPENT,       /* the budget is used up */
 };
 
 /* Zero-filled is a stream that passes nothing. */
@@ -55,13 +55,13 @@ struct ck_relay_stream {
     size_t ready;                  /* of these may be sent */
     /* of these were written by the proxy itself, and are not counted */
     size_t own;
-    uint64_t left; /* may pass unread once the buffer is empty; UINT64_MAX: all */
-    struct ck_relay_pipe *pipe;
-    size_t piped;     /* bytes in it */
-    bool ended;       /* the source has ended */
-    bool broken_pipe; /* the peer of the sink was gone: a SIGPIPE may have been raised */
-    uint64_t moved;   /* since it was last set to 0 */
-    enum ck_wait wait;
+    uint64_t left;              /* may pass unread once the buffer is empty; UINT64_MAX: all */
+    struct ck_relay_pipe *pipe; /* NULL: nothing is in a pipe */
+    size_t piped;               /* bytes in it */
+    bool ended;                 /* the source has ended */
+    bool broken_pipe;           /* the peer of the sink was gone: a SIGPIPE may have been raised */
+    uint64_t moved;             /* since it was last set to 0 */
+    enum ck_wait wait;          /* why the last pump stopped */
 };
 
 /* What is left in it is lost. */

@@ -5,12 +5,17 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+/* May the kept connection to a host serve this request? The rules were checked for it already. */
 static bool is_same_target(const struct ck_connection *connection, const struct ck_http_request *request)
 {
     return connection->server.fd >= 0 && connection->protocol == CK_PROTOCOL_HTTP && !request->connect &&
            connection->port == request->port && strcmp(connection->host.text, request->host.text) == 0;
 }
 
+/*
+ * The request is valid. The head of a CONNECT ends here; the head of any other request stays in the
+ * buffer until it is replaced by the forwarded one.
+ */
 static void begin_request(struct ck_connection *connection, const struct ck_http_request *request, size_t head_bytes)
 {
     connection->checked = 0;
@@ -46,6 +51,7 @@ static void refuse_request(struct ck_connection *connection, const struct ck_htt
     ck_connection_refuse_fault(connection, fault, known);
 }
 
+/* The read functions return false if more bytes are needed, true if the state has changed. */
 static bool read_http(struct ck_connection *connection)
 {
     struct ck_fault fault;
@@ -63,6 +69,7 @@ static bool read_http(struct ck_connection *connection)
 
 static bool read_greeting(struct ck_connection *connection)
 {
+    /* version 5, no authentication */
     static const uint8_t accepted[] = {5, 0};
     struct ck_fault fault;
     struct ck_relay_buffer *buffer = &connection->up.buffer;
@@ -100,6 +107,10 @@ static bool read_socks(struct ck_connection *connection)
     return length != 0;
 }
 
+/*
+ * The first byte says which protocol it is: 4 or 5 for SOCKS, 22 for a TLS record, else HTTP. A
+ * client that has made an HTTP request stays with HTTP.
+ */
 static bool read_first(struct ck_connection *connection)
 {
     static const struct ck_fault tls = {
@@ -120,8 +131,10 @@ static bool read_first(struct ck_connection *connection)
 
 bool ck_request_step(struct ck_connection *connection)
 {
+    /* A kept host that sends now has closed, or sends what no one asked for. */
     if (connection->server.fd >= 0 && (connection->ready & CK_SERVER_IN) != 0)
         ck_connection_drop_server(connection, CK_REASON_DONE);
+    /* the answer to a SOCKS greeting */
     if (connection->down.ready > 0 && !ck_connection_pump(connection, false))
         return true;
     for (;;) {

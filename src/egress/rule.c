@@ -12,6 +12,7 @@ int ck_rule_list_copy(const struct ck_destination *rules, size_t count, struct c
 {
     if (count > CK_RULES_MAX)
         return -E2BIG;
+    /* + 1: calloc of nothing may return NULL */
     struct ck_destination *items = calloc(count + 1, sizeof(*items));
     if (!items)
         return -ENOMEM;
@@ -27,6 +28,7 @@ void ck_rule_list_done(struct ck_rule_list *list)
     *list = (struct ck_rule_list){0};
 }
 
+/* An opaque rule is preferred: what one rule allows, another one must not take away. */
 static const struct ck_destination *find(const struct ck_rule_list *list, const struct ck_destination *wanted)
 {
     const struct ck_destination *found = NULL;

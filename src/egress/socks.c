@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+/* Values of RFC 1928: methods in 3, commands and kinds of address in 4, replies in 6. */
 enum { VERSION = 5, METHOD_NONE = 0, COMMAND_CONNECT = 1, COMMAND_BIND = 2, COMMAND_UDP = 3 };
 enum { ADDRESS_V4 = 1, ADDRESS_NAME = 3, ADDRESS_V6 = 4 };
 enum { CODE_GENERAL = 1, CODE_COMMAND = 7, CODE_ADDRESS = 8, NO_METHOD = 0xff };
@@ -18,6 +19,7 @@ ssize_t ck_socks_greeting(const uint8_t *data, size_t length, struct ck_fault *r
 {
     if (length >= 1 && data[0] != VERSION)
         return fail(ret_fault, CK_REASON_UNSUPPORTED, NO_METHOD, "is not SOCKS version 5");
+    /* version, number of methods, methods */
     if (length < 2 || length < 2U + data[1])
         return 0;
     if (!memchr(data + 2, METHOD_NONE, data[1]))
@@ -26,6 +28,10 @@ ssize_t ck_socks_greeting(const uint8_t *data, size_t length, struct ck_fault *r
     return 2 + data[1];
 }
 
+/*
+ * Version, command, a reserved 0, kind of address and its first byte. Each is checked as soon as it
+ * is there. 1: all five are.
+ */
 static ssize_t check_command(const uint8_t *data, size_t length, struct ck_fault *ret_fault)
 {
     if (length >= 1 && data[0] != VERSION)

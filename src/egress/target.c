@@ -54,6 +54,9 @@ static void refuse_lookup(struct ck_connection *connection, int status)
                   connection->host.text, status == -EIO ? "the name server failed" : strerror(-status));
 }
 
+/*
+ * Addresses that may not be dialled are left out. Only if none is left is the connection refused.
+ */
 static void take_answer(struct ck_connection *connection, int status, const struct ck_address *addresses, size_t count)
 {
     if (status != 0) {
@@ -82,6 +85,7 @@ static void on_answer(void *data, int status, const struct ck_address *addresses
         ck_proxy_add_due(connection);
 }
 
+/* The entry for a socket of c-ares, made if needed. Entries are reused and not freed (gate.h). */
 static struct ck_dns_socket *socket_of(struct ck_gate *gate, int fd)
 {
     struct ck_dns_socket *unused = NULL;
@@ -113,6 +117,7 @@ static void watch_resolver(void *data, int fd, unsigned events)
         socket->watched.fd = -1; /* c-ares closes it */
 }
 
+/* Needs a rule that lists the name: see the beginning of this file. */
 static void look_up(struct ck_connection *connection)
 {
     struct ck_gate *gate = connection->gate;
@@ -165,6 +170,7 @@ void ck_target_begin(struct ck_connection *connection)
 
 /* ---- dialling ---------------------------------------------------------------------------- */
 
+/* Begins to connect. The result comes as EPOLLOUT and SO_ERROR. */
 static int connect_to(const struct ck_address *address, uint16_t port, int *ret_fd)
 {
     bool four = address->length == 4;
@@ -197,6 +203,7 @@ static void set_dial_deadline(struct ck_connection *connection)
     ck_proxy_set_timer(connection->gate, connection->deadline_ns);
 }
 
+/* No address is left. Reports the error of the last one. */
 static void give_up(struct ck_connection *connection)
 {
     const struct ck_address *last = &connection->addresses[connection->addresses_count - 1];
@@ -214,6 +221,7 @@ static void give_up(struct ck_connection *connection)
                                                                   .address = last});
 }
 
+/* One address after the other; the next one if this fails at once. */
 static void dial_next(struct ck_connection *connection)
 {
     while (connection->address_at < connection->addresses_count) {
@@ -234,6 +242,7 @@ static void dial_next(struct ck_connection *connection)
     give_up(connection);
 }
 
+/* address_at is after the dialled address. */
 static void connected(struct ck_connection *connection)
 {
     const struct ck_address *address = &connection->addresses[connection->address_at - 1];

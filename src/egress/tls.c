@@ -18,21 +18,24 @@
 #define EXTENSION_ECH 0xfe0d
 #define EXTENSION_ESNI 0xffce /* the draft before ECH */
 
+/* A position in the message. Headers of records between its bytes are skipped. */
 struct cursor {
     const uint8_t *data;
     size_t length;
-    size_t at;
+    size_t at; /* the next byte of data */
     size_t record_left;
     size_t message_left;
     enum ck_hello verdict; /* why reading stopped */
 };
 
+/* What is learned from a hello. */
 struct hello_fields {
     bool has_name;
     bool encrypted;
     char name[CK_SNI_SIZE];
 };
 
+/* Always false, so that a reader can return it. */
 static bool stop(struct cursor *cursor, enum ck_hello verdict)
 {
     cursor->verdict = verdict;
@@ -61,6 +64,7 @@ static bool begin_record(struct cursor *cursor)
     return true;
 }
 
+/* The next byte of the records' content. */
 static bool take_byte(struct cursor *cursor, uint8_t *ret_byte)
 {
     if (cursor->record_left == 0 && !begin_record(cursor))
@@ -83,6 +87,7 @@ static bool take(struct cursor *cursor, uint8_t *ret_byte)
     return true;
 }
 
+/* In network order. */
 static bool take_number(struct cursor *cursor, unsigned bytes, size_t *ret_number)
 {
     size_t number = 0;
@@ -119,6 +124,7 @@ static bool skip_field(struct cursor *cursor, unsigned bytes, size_t least, size
     return skip(cursor, length);
 }
 
+/* The extension has a list (2 bytes of length) of entries: a type, 2 bytes of length, a name. */
 static bool read_server_name(struct cursor *cursor, size_t size, struct hello_fields *found)
 {
     size_t list = 0, type = 0, length = 0;
@@ -134,6 +140,7 @@ static bool read_server_name(struct cursor *cursor, size_t size, struct hello_fi
         uint8_t byte = 0;
         if (!take(cursor, &byte))
             return false;
+        /* a C string elsewhere would end here and be another name */
         if (byte == 0)
             return stop(cursor, CK_HELLO_MALFORMED);
         found->name[i] = (char)byte;
@@ -150,6 +157,7 @@ static bool read_extensions(struct cursor *cursor, struct hello_fields *found)
         return true;
     if (!take_number(cursor, 2, &total))
         return false;
+    /* nothing may follow the extensions */
     if (total != cursor->message_left)
         return stop(cursor, CK_HELLO_MALFORMED);
     while (cursor->message_left > 0) {
@@ -165,6 +173,7 @@ static bool read_extensions(struct cursor *cursor, struct hello_fields *found)
     return true;
 }
 
+/* RFC 8446, 4.1.2. The limits of the fields are those of the RFC. */
 static bool read_hello(struct cursor *cursor, struct hello_fields *found)
 {
     size_t type = 0, length = 0;

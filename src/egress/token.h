@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* strchr also finds the NUL that ends its string, so NUL is excluded. */
 static inline bool ck_token_has(char c)
 {
     bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');

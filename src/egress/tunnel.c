@@ -69,6 +69,7 @@ static void refuse_hello(struct ck_connection *connection, enum ck_reason reason
               connection->port, what);
 }
 
+/* The name is the client's: it is quoted for the message. */
 static void refuse_name(struct ck_connection *connection, const char *name)
 {
     char answer_text[CK_QUOTE_MAX + 64];
@@ -109,6 +110,7 @@ static bool check_hello(struct ck_connection *connection, enum ck_hello hello, c
     return false;
 }
 
+/* Nothing more is checked: both directions pass unread. */
 static void open_both(struct ck_connection *connection)
 {
     connection->up.ready = connection->up.buffer.length;
