@@ -157,7 +157,7 @@ static int write_env(struct ck_json *json, const char *const *env)
     return 0;
 }
 
-/* Names of tools are short: the policy bounds them. A path need not be. */
+/* sha256 is NULL for a call that was refused before the tool was hashed. */
 static void write_tool(struct ck_json *json, const struct ck_audit_call *call)
 {
     ck_json_open(json, "tool", '{');

@@ -116,7 +116,7 @@ static int refuse(struct choke_error *error, const char *name, int errnum, const
     return ck_error_set(error, CHOKE_SPAWN_FAILED, errnum, "'%s' %s", CK_QUOTE(name), why);
 }
 
-/* A symlink would let whoever can write its directory choose the log. */
+/* A symlink would let anyone who can write to its directory choose the log. */
 static int check(const struct stat *status, const char *name, struct choke_error *error)
 {
     if (S_ISLNK(status->st_mode))

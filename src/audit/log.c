@@ -34,7 +34,7 @@
 #include <string.h>
 
 /*
- * A holder needs the lock for one record or one rotation, so a longer wait means that it is stuck.
+ * A holder needs the lock for one record or one rotation only: after this long something is wrong.
  */
 #define LOCK_TIMEOUT_NS (5 * CK_NS_PER_S)
 /* With batched durability an append also syncs if the last sync is this long ago. */
@@ -109,7 +109,7 @@ int ck_log_sync(struct ck_log *log, struct choke_error *error)
     return 0;
 }
 
-/* There is no timer: what was appended last is synced by the next append, or by ck_log_done. */
+/* There is no timer: what was appended last is synced by a later append, or by ck_log_done. */
 static int sync_if_due(struct ck_log *log, struct choke_error *error)
 {
     bool due = log->sync == CHOKE_AUDIT_SYNC_BATCHED && ck_clock_now_ns() - log->synced_ns >= BATCH_NS;

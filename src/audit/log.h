@@ -33,7 +33,7 @@ struct ck_log {
     bool newline_first;         /* the last record lacks its newline */
     uint64_t first_seq;         /* of the open file; UINT64_MAX: not known */
     bool unsynced;              /* since the last sync something was appended */
-    uint64_t synced_ns;         /* when that was */
+    uint64_t synced_ns;         /* when the last sync was */
     struct ck_record own;       /* for begin and repair */
     /* that our repair vouches for; the caller reports it and sets it to 0 */
     uint64_t repaired_bytes;

@@ -98,10 +98,7 @@ int ck_log_create(struct ck_log *log, struct choke_error *error)
     return 0;
 }
 
-/*
- * The first record of a file that an earlier process began; its seq is in the name of the rotated
- * file.
- */
+/* Finds the seq of the file's first record, which is part of its name after the rotation. */
 static int read_first(struct ck_log *log)
 {
     char text[CK_AUDIT_BEGIN_MAX];

@@ -44,8 +44,8 @@ void ck_json_word(struct ck_json *json, const char *key, const char *word);
 void ck_json_number(struct ck_json *json, const char *key, uint64_t number);
 void ck_json_integer(struct ck_json *json, const char *key, int64_t number);
 void ck_json_bool(struct ck_json *json, const char *key, bool value);
-void ck_json_raw(struct ck_json *json, const char *text,
-                 size_t length); /* JSON that was written before, as it stands */
+/* JSON text that is copied unchanged; for a member it begins with its comma, if it needs one. */
+void ck_json_raw(struct ck_json *json, const char *text, size_t length);
 
 /*
  * Only the latest part can be removed: a mark is not valid any more after a rewind to an earlier

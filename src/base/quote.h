@@ -16,7 +16,7 @@
 enum ck_quote_style {
     /* between single quotes in a message: backslash and quote too; \n, \t and \r by name */
     CK_QUOTE_SINGLE,
-    CK_QUOTE_SHOWN, /* text that stands alone: nothing more */
+    CK_QUOTE_SHOWN, /* text without quotes around it: nothing more is escaped */
     /* in $'...': a backslash before backslash and quote, so that bash reads the same bytes back */
     CK_QUOTE_BASH,
 };

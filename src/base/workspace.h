@@ -4,7 +4,7 @@
 #ifndef CK_BASE_WORKSPACE_H
 #define CK_BASE_WORKSPACE_H
 
-/* Zero is the strictest, so that a struct that nobody filled in gives no write access. */
+/* Zero is the strictest, so that a zero-filled struct gives no write access. */
 enum ck_workspace {
     CK_WORKSPACE_RO = 0,  /* read-only */
     CK_WORKSPACE_RW,      /* writes go to the repository itself */

@@ -53,10 +53,7 @@ static void reject(struct ck_gate *gate, int client_fd, enum ck_reason reason, c
     CK_FD fd = client_fd;
     report_rejected(gate, reason, message);
     size_t length = ck_answer_http(reason, message, answer);
-    /*
-     * A new socket has an empty send buffer, so the answer fits. If it is lost, the client sees a
-     * reset.
-     */
+    /* A new socket has an empty send buffer, so the answer fits. */
     (void)send(fd, answer, length, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)shutdown(fd, SHUT_WR);
 }
@@ -67,7 +64,7 @@ static void reject(struct ck_gate *gate, int client_fd, enum ck_reason reason, c
  */
 static bool is_spent(const struct ck_gate *gate, char *message, size_t size)
 {
-    /* connections was already increased for this client, hence >= here and <= below */
+    /* connections already counts this client; refused and failed do not */
     bool refused = gate->totals.refused + gate->totals.failed >= gate->budget.refusals_total;
     if (!refused && gate->totals.connections <= gate->budget.connections_total)
         return false;

@@ -27,8 +27,9 @@ struct range {
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
- * The metadata services of AWS, GCP and Azure (169.254.169.254, and Azure's 168.63.129.16), Alibaba
- * and Oracle come first. The others are from IANA's registry of special-purpose addresses.
+ * First the metadata services of AWS, GCP and Azure (169.254.169.254; Azure also 168.63.129.16),
+ * Alibaba and Oracle, which give credentials to any client. Then mostly IANA's registry of
+ * special-purpose addresses.
  */
 static const struct range v4_ranges[] = {
     {V4(169, 254, 169, 254), 32, "a cloud metadata address"},

@@ -1,8 +1,4 @@
-/*
- * answer.c - the table of reasons. There is one table, so that an event and an answer agree.
- *
- * The order of the table is that of enum ck_reason.
- */
+/* answer.c - the table of reasons. There is one table, so that an event and an answer agree. */
 #include "egress/answer.h"
 
 #include <stdio.h>
@@ -56,7 +52,7 @@ uint8_t ck_answer_socks_code(enum ck_reason reason)
 
 size_t ck_answer_http(enum ck_reason reason, const char *message, char *buffer)
 {
-    /* 512: room for the head, which has a fixed length but for two numbers */
+    /* 512: room for the head */
     char body[CK_ANSWER_SIZE - 512];
     int body_length = snprintf(body, sizeof(body), "chokepoint: %s (%s)\n", message, reasons[reason].word);
     /* a long message is cut; Content-Length must be what is sent */

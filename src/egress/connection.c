@@ -22,9 +22,10 @@
 /* How long, and for how many bytes, a refused client is still read (step_linger). */
 #define LINGER_MS 2000
 #define LINGER_BYTES (1024 * 1024)
-/* A subject in a message is cut to this, and unsent bytes of the kernel are limited to that. */
+/* A subject in a message is cut to this. */
 #define SUBJECT_SIZE 128
 #define STEPS 16 /* per turn */
+/* TCP_NOTSENT_LOWAT of a client's socket (ck_connection_start). */
 #define UNSENT_BYTES (128 * 1024)
 
 /* ---- reporting --------------------------------------------------------------------------- */
@@ -46,11 +47,11 @@ void ck_connection_report(struct ck_connection *connection, const struct ck_egre
     struct ck_gate *gate = connection->gate;
     char rule[CK_DESTINATION_TEXT_SIZE] = "";
     char address[CK_ADDRESS_TEXT_SIZE] = "";
+    /* With a subject the target could not be read, so rule and port do not apply. */
     if (connection->rule && !decision->subject)
         (void)ck_destination_text(connection->rule, rule);
     if (decision->address)
         (void)ck_destination_address_text(decision->address, address);
-    /* With a subject the target could not be read, so rule and port do not apply. */
     bool closed = decision->verdict == CK_GATE_CLOSED;
     struct ck_gate_event event = {
         .verdict = decision->verdict,

@@ -136,7 +136,7 @@ static void on_answer(void *data, int status, int timeouts, struct ares_addrinfo
     size_t count = 0;
     (void)timeouts;
     if (info && status == ARES_SUCCESS) {
-        /* IPv4 first: a machine may have IPv6 addresses and no route to the Internet by IPv6 */
+        /* IPv4 first, as dns.h promises */
         count = collect(info, AF_INET, addresses, 0);
         count = collect(info, AF_INET6, addresses, count);
     }

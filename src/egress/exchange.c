@@ -118,7 +118,6 @@ static bool is_sent(const struct ck_connection *connection)
     return !connection->up_broken && is_complete(&connection->up, connection->request.body, &connection->up_chunked);
 }
 
-/* False: the connection was ended. */
 /* Moves what it can of the request. False: the connection was ended. */
 static bool push_request(struct ck_connection *connection)
 {
@@ -267,7 +266,7 @@ static bool pull_answer(struct ck_connection *connection)
 
 /* ---- both -------------------------------------------------------------------------------- */
 
-/* The response is sent. Either side may be kept for the next request, independently. */
+/* The response is sent. The client may be kept for its next request, and the host with it. */
 static void finish(struct ck_connection *connection)
 {
     if (!is_sent(connection) || !keeps_client(connection)) {

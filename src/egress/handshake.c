@@ -87,6 +87,10 @@ void ck_handshake_server(struct ck_handshake *handshake, const uint8_t *data, si
             continue;
         }
         size_t some = lesser(side->left, length - at);
+        /*
+         * Alerts and ChangeCipherSpec are skipped as a whole. A message may go on in the next
+         * record.
+         */
         if (side->type == RECORD_HANDSHAKE) {
             some = side->message_left > 0 ? lesser(some, side->message_left) : 1;
             if (side->message_left > 0)

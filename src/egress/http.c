@@ -28,7 +28,7 @@ struct http_field {
     struct span name, value;
 };
 
-/* A head, split. It is large (its fields), but no frame that has it calls deep. */
+/* A head, split. It is on the stack while a head is read, and never stored. */
 struct head {
     struct span first;
     struct http_field fields[FIELDS_MAX];

@@ -19,7 +19,7 @@
  * up, its addresses are checked, and one of them is dialled (target.c). Then follows a tunnel, with
  * a check of its first message (tunnel.c), or HTTP messages (exchange.c).
  *
- * Must: every state has a deadline and every buffer a maximum, for the client is hostile. A
+ * Must: every state has a deadline and every buffer a maximum, because the client is hostile. A
  * descriptor is watched only for what would make progress, and is removed from the set if nothing
  * would: the kernel reports hang-ups even if they are not asked for, and would do so again and
  * again.

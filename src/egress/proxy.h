@@ -10,7 +10,7 @@
  *   2. ck_proxy_open for each run: its socket, its rules, its budget, and its event callback. The
  *      first one makes the descriptor of ck_proxy_fd, which stays the same until ck_proxy_done.
  *   3. ck_proxy_dispatch whenever ck_proxy_fd is readable (it can be nested in another epoll). It
- *      never blocks, and does one slice of work: remaining work makes the descriptor readable again.
+ *      never blocks, and does one slice of work: the rest makes the descriptor readable again.
  *      Every gate with work gets its share of each slice, or of the next one if there are more than
  *      CK_PROXY_SLICE_GATES of them; within a gate connections take turns.
  *   4. ck_proxy_close_gate when the run has ended: every connection of the gate ends, and the bytes
@@ -44,7 +44,10 @@ struct ck_gate_budget {
     uint32_t connections_at_once; /* of clients */
     /* to the proxy, and to hosts; the next is refused, and then the socket is closed */
     uint64_t connections_total;
-    /* and failures: each is reported, and a tool could fill the log with them; then the same */
+    /*
+     * refusals and failures: each is reported, and a tool could fill the log with them; beyond this
+     * the socket is closed too
+     */
     uint64_t refusals_total;
     /* from the tool to the hosts, all connections together; UINT64_MAX: no limit */
     uint64_t up_bytes;

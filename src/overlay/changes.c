@@ -259,7 +259,7 @@ static void take(struct ck_changes_walk *walk, struct ck_slice *slice)
     if (!load(walk, entry))
         return;
     if (is_whiteout(&entry->upper)) {
-        /* a mark for something that the repository does not have: made and deleted in the run */
+        /* without a lower entry it was made and deleted in the run: no change */
         if (entry->has_lower)
             add_change(walk, entry->path, "deleted", entry->lower.st_mode, NULL);
         return;

@@ -41,7 +41,7 @@ struct ck_changes {
 
 /* The caller's descriptors. They must stay open until ck_changes_end. */
 struct ck_changes_dirs {
-    int upper_fd; /* its modes are changed where they deny us access */
+    int upper_fd; /* the upper directory; modes that deny us access are changed */
     int lower_fd; /* the repository */
     int keep_fd;  /* an empty directory for copies of the changes; -1: none */
 };

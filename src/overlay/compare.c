@@ -250,7 +250,7 @@ static const char *link_runs(const struct ck_comparison *comparison, const struc
         return "replaced directory";
     if (!ck_runs_later_resolve(entry->path, target, path))
         return executable;
-    /* A longer chain, or a loop, is in doubt a program. */
+    /* A longer chain, or a loop, counts as a program. */
     for (int i = 0; i < LINKS_MAX; i++)
         if (follow(comparison, path, &why) == 0)
             return why;

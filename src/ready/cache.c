@@ -51,7 +51,7 @@ static bool take_file(const json_t *array, struct ck_version *ret_version)
 /*
  * The take functions return false for anything that is not exactly of the format, and without
  * memory. jansson's getters return NULL or 0 for NULL and for a value of another type, so a missing
- * member needs no check of its own.
+ * member needs no separate check.
  */
 static bool take_tool(struct ck_arena *arena, const json_t *object, struct ck_cache_tool *tool)
 {

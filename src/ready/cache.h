@@ -42,8 +42,8 @@ struct ck_cache {
 };
 
 /*
- * Returns 0, -EINVAL if it is not a valid cache, or if memory ran out while it was copied. Call
- * ck_cache_done on ret in any case.
+ * Returns 0, or -EINVAL if it is not a valid cache or memory ran out. Call ck_cache_done on ret in
+ * any case.
  */
 int ck_cache_parse(const char *text, size_t length, struct ck_cache *ret);
 void ck_cache_done(struct ck_cache *cache);

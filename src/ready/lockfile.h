@@ -25,7 +25,7 @@ struct ck_lockfile_files {
     size_t count;
 };
 
-/* A tool, with everything whose change could change what it does. */
+/* A tool, with the files it needs to run. */
 struct ck_lockfile_tool {
     const char *name;
     const char *path;
@@ -35,7 +35,7 @@ struct ck_lockfile_tool {
     struct ck_lockfile_files libraries;
 };
 
-/* Strings are in the arena, or belong to whoever filled the lock. */
+/* Strings are in the arena, or belong to the code that filled the lock. */
 struct ck_lockfile {
     struct ck_arena arena;
     struct ck_lockfile_tool *tools;
