@@ -19,7 +19,7 @@ enum ck_python_scope_kind { CK_PYTHON_MODULE, CK_PYTHON_FUNCTION, CK_PYTHON_CLAS
 struct ck_python_scope {
     enum ck_python_scope_kind kind;
     uint32_t start, end; /* bytes; of a function the body: defaults belong to the outer scope */
-    uint32_t parent;
+    uint32_t parent; /* index; CK_PYTHON_NONE for the module */
     uint32_t first_star; /* index of a star import, or CK_PYTHON_NONE */
 };
 
@@ -31,33 +31,37 @@ enum ck_python_binding_kind {
     CK_PYTHON_NONLOCAL, /* declared to be that of an outer function */
 };
 
+/* Bytes of the source. end is the first byte after it. */
 struct ck_python_range {
     uint32_t start, end;
 };
 
 struct ck_python_binding {
     enum ck_python_binding_kind kind;
-    uint32_t scope;
+    uint32_t scope; /* index in scopes */
     const char *name; /* as Python reads it */
     uint32_t length;
     uint32_t at; /* uses before this byte do not see it */
     struct ck_python_range branch, loop;
-    const char *path;
-    TSNode value;
+    const char *path; /* of CK_PYTHON_IMPORT: "os.path" */
+    TSNode value; /* of CK_PYTHON_VALUE */
     uint32_t next;                     /* the next of this name in this scope */
     const struct ck_lint_names *names; /* what value may be; NULL until it is evaluated */
     bool busy;                         /* it is being evaluated: a second visit is a cycle */
 };
 
+/* from path import *, in one scope. */
 struct ck_python_star {
     const char *path;
     uint32_t next;
 };
 
+/* The bindings of one name in one scope, as a list by their index. */
 struct ck_python_slot {
     uint32_t first, last; /* bindings; first is CK_PYTHON_NONE where the slot is empty */
 };
 
+/* All of one file. scopes[0] is the module. room is how many items an array can hold. */
 struct ck_python_file {
     struct ck_python_scope *scopes;
     uint32_t scopes_count, scopes_room;

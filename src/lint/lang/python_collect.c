@@ -13,10 +13,12 @@
 
 /* ---- the grammar ------------------------------------------------------------------------- */
 
+/* Written once by look_up, under pthread_once, because threads scan files at the same time. */
 static struct ck_python_symbols symbols;
 static struct ck_python_fields fields;
 static pthread_once_t looked_up = PTHREAD_ONCE_INIT;
 
+/* Comparing numbers is much faster than comparing the names of types for each node. */
 static void look_up(void)
 {
     const TSLanguage *language = ck_grammars[CK_GRAMMAR_PYTHON].language();
@@ -89,6 +91,7 @@ static void bind_targets(struct ck_python_collector *collector, uint32_t scope, 
     ts_tree_cursor_delete(&cursor);
 }
 
+/* Moves to the first child or the next sibling that is named. Skips commas and keywords. */
 static bool next_named(TSTreeCursor *cursor, bool first)
 {
     bool more = first ? ts_tree_cursor_goto_first_child(cursor) : ts_tree_cursor_goto_next_sibling(cursor);
@@ -97,6 +100,7 @@ static bool next_named(TSTreeCursor *cursor, bool first)
     return more;
 }
 
+/* Binds a plain name to a value. In any other target, all names become unknown. */
 static void bind_value(struct ck_python_collector *collector, uint32_t scope, TSNode target, TSNode value, uint32_t at)
 {
     if (!ts_node_is_null(target) && !ts_node_is_null(value) && ts_node_symbol(target) == collector->is->identifier_)
@@ -117,17 +121,20 @@ static void bind_lists(struct ck_python_collector *collector, uint32_t scope, TS
         TSNode other = ts_tree_cursor_current_node(&right);
         if (ts_node_symbol(one) == collector->is->list_splat_pattern_ ||
             ts_node_symbol(other) == collector->is->list_splat_)
+            /* The number of items of a star is not known, so no pair after it is. */
             break;
         bind_value(collector, scope, one, other, at);
         more_left = next_named(&left, false);
         more_right = next_named(&right, false);
     }
+    /* What has no partner is bound too, to something unknown: it hides the outer name. */
     for (; more_left; more_left = next_named(&left, false))
         bind_targets(collector, scope, ts_tree_cursor_current_node(&left));
     ts_tree_cursor_delete(&left);
     ts_tree_cursor_delete(&right);
 }
 
+/* Values with items that can be bound one by one. */
 static bool is_list(const struct ck_python_collector *collector, TSNode node)
 {
     TSSymbol symbol = ts_node_symbol(node);
@@ -142,6 +149,10 @@ static TSNode field(TSNode node, TSFieldId id)
     return ts_node_child_by_field_id(node, id);
 }
 
+/*
+ * a = b = x is an assignment to a of the assignment b = x. The value of both is x. The walk visits
+ * the inner assignment later. An annotation without a value (a: int) binds nothing.
+ */
 static void collect_assignment(struct ck_python_collector *collector, uint32_t scope, TSNode node)
 {
     TSNode target = field(node, collector->has->left_);
@@ -151,9 +162,11 @@ static void collect_assignment(struct ck_python_collector *collector, uint32_t s
         value = field(value, collector->has->right_);
     if (ts_node_is_null(target) || ts_node_is_null(value))
         return;
+    /* a += x: the result is not worked out. */
     if (ts_node_symbol(node) == collector->is->augmented_assignment_)
         bind_targets(collector, scope, target);
     else if (is_pattern(collector, target) && is_list(collector, value))
+        /* Visible from the end of the statement: in x = x the right side has the old value. */
         bind_lists(collector, scope, target, value, ts_node_end_byte(node));
     else
         bind_value(collector, scope, target, value, ts_node_end_byte(node));
@@ -175,6 +188,7 @@ static const char *dotted_path(struct ck_python_collector *collector, TSNode nod
     return ck_python_name(collector->source, path, (uint32_t)(to - path));
 }
 
+/* path is NULL for a module of the same package, which is not known. */
 static void bind_import(struct ck_python_collector *collector, uint32_t scope, TSNode name, const char *path)
 {
     if (!path)
@@ -199,6 +213,7 @@ static void import_one(struct ck_python_collector *collector, uint32_t scope, TS
     }
 }
 
+/* from module import node: binds the name or its alias to module.name. */
 static void import_from(struct ck_python_collector *collector, uint32_t scope, TSNode node, const char *module)
 {
     TSNode name = node;
@@ -218,6 +233,7 @@ static void import_from(struct ck_python_collector *collector, uint32_t scope, T
         bind_import(collector, scope, target, path);
 }
 
+/* from module import *: remembered for the scope, the newest first. See names_of_stars. */
 static void import_star(struct ck_python_collector *collector, uint32_t scope, const char *module)
 {
     struct ck_python_file *file = collector->file;
@@ -231,6 +247,7 @@ static void import_star(struct ck_python_collector *collector, uint32_t scope, c
     file->scopes[scope].first_star = file->stars_count++;
 }
 
+/* import a, b.c as d and from m import a, b as c: each child is one import. */
 static void collect_import(struct ck_python_collector *collector, uint32_t scope, TSNode node)
 {
     bool from = ts_node_symbol(node) == collector->is->import_from_statement_;
@@ -253,6 +270,7 @@ static void collect_import(struct ck_python_collector *collector, uint32_t scope
     ts_tree_cursor_delete(&cursor);
 }
 
+/* global a, b and nonlocal a, b. In the module itself (scope 0) a declaration changes nothing. */
 static void declare(struct ck_python_collector *collector, uint32_t scope, TSNode node)
 {
     bool global = ts_node_symbol(node) == collector->is->global_statement_;
@@ -268,6 +286,7 @@ static void declare(struct ck_python_collector *collector, uint32_t scope, TSNod
 
 /* ---- what opens a scope ------------------------------------------------------------------ */
 
+/* a, a=1, a: int, *a, **a. The caller decides the value, so it is unknown, also with a default. */
 static void bind_parameter(struct ck_python_collector *collector, uint32_t scope, TSNode node)
 {
     const struct ck_python_symbols *is = collector->is;
@@ -280,6 +299,10 @@ static void bind_parameter(struct ck_python_collector *collector, uint32_t scope
         bind_targets(collector, scope, node);
 }
 
+/*
+ * def and lambda. The parameters are before the body but belong to its scope, so they are bound
+ * here, not when the walk passes them.
+ */
 static void collect_function(struct ck_python_collector *collector, uint32_t around, TSNode node)
 {
     TSNode name = field(node, collector->has->name_);
@@ -298,6 +321,7 @@ static void collect_function(struct ck_python_collector *collector, uint32_t aro
     ts_tree_cursor_delete(&cursor);
 }
 
+/* The bases of a class are evaluated outside: only the body is its scope. */
 static void collect_class(struct ck_python_collector *collector, uint32_t around, TSNode node)
 {
     TSNode name = field(node, collector->has->name_);
@@ -324,6 +348,10 @@ static void collect_case_pattern(struct ck_python_collector *collector, uint32_t
 
 /* ---- the walk ---------------------------------------------------------------------------- */
 
+/*
+ * Parts that may not run. elif, else and except are nodes of their own inside the statement.
+ * finally and with are not here: their bodies always run.
+ */
 static void collect_branches(struct ck_python_collector *collector, TSNode node)
 {
     const struct ck_python_symbols *is = collector->is;
@@ -332,14 +360,17 @@ static void collect_branches(struct ck_python_collector *collector, TSNode node)
         ck_python_open_branch(collector, node, field(node, collector->has->consequence_), false);
     else if (symbol == is->try_statement_)
         ck_python_open_branch(collector, node, field(node, collector->has->body_), false);
+    /* The whole statement: the variable of the loop is bound in it too. */
     else if (symbol == is->for_statement_ || symbol == is->while_statement_)
         ck_python_open_branch(collector, node, node, true);
     else if (symbol == is->elif_clause_ || symbol == is->else_clause_ || symbol == is->except_clause_ ||
              symbol == is->except_group_clause_ || symbol == is->case_clause_ ||
+             /* These matter for := in one side. */
              symbol == is->conditional_expression_ || symbol == is->boolean_operator_)
         ck_python_open_branch(collector, node, node, false);
 }
 
+/* Opens the scope of the node, if it has one. A comprehension is a function in Python. */
 static bool collect_scopes(struct ck_python_collector *collector, uint32_t scope, TSNode node)
 {
     const struct ck_python_symbols *is = collector->is;
@@ -370,6 +401,7 @@ static void collect_bindings(struct ck_python_collector *collector, uint32_t sco
         collect_import(collector, scope, node);
     else if (symbol == is->for_statement_ || symbol == is->for_in_clause_)
         bind_targets(collector, scope, field(node, collector->has->left_));
+    /* After del the name no longer has its value. */
     else if (symbol == is->as_pattern_target_ || symbol == is->delete_statement_)
         bind_targets(collector, scope, ts_node_named_child(node, 0));
     else if (symbol == is->named_expression_)
@@ -392,10 +424,12 @@ static bool is_inert(const struct ck_python_collector *collector, TSNode node)
     if (symbol == is->identifier_ || symbol == is->comment_ || symbol == is->dotted_name_ || !ts_node_is_named(node))
         return true;
     if (symbol == is->string_)
+        /* Quotes and content; more children are fields, which can contain := and lambda. */
         return ts_node_child_count(node) <= 3;
     return symbol == is->attribute_ && ts_node_symbol(ts_node_child(node, 0)) == is->identifier_;
 }
 
+/* Branches come first: the bindings of the node itself may belong to the branch (for x in ...). */
 static void collect_node(struct ck_python_collector *collector, TSNode node)
 {
     collect_branches(collector, node);
@@ -413,6 +447,7 @@ int ck_python_collect(struct ck_lint_source *source, struct ck_python_file **ret
     (void)ck_python_open_scope(&collector, CK_PYTHON_MODULE, CK_PYTHON_NONE, source->root);
     if (collector.failed < 0 || !ck_python_grow_slots(&collector))
         return -ENOMEM;
+    /* The root node begins at the first token, but the scope is the whole file. */
     collector.file->scopes[0].start = 0;
     collector.file->scopes[0].end = UINT32_MAX;
     TSTreeCursor cursor = ts_tree_cursor_new(source->root);

@@ -7,11 +7,13 @@
 
 #include "lint/lang/python.h"
 
+/* A part of a statement that may not run, or may run again. */
 struct ck_python_branch {
     struct ck_python_range range, loop; /* loop: the outermost in the scope, or empty */
-    uint32_t scope;
+    uint32_t scope; /* index; a branch does not reach into inner scopes */
 };
 
+/* The open scopes (indexes) and branches, the innermost last. See python_scope.c. */
 struct ck_python_stack {
     uint32_t *scopes;
     uint32_t scopes_count, scopes_room;
@@ -22,8 +24,8 @@ struct ck_python_stack {
 struct ck_python_collector {
     struct ck_lint_source *source;
     struct ck_python_file *file;
-    const struct ck_python_symbols *is;
-    const struct ck_python_fields *has;
+    const struct ck_python_symbols *is; /* symbol == is->call_ */
+    const struct ck_python_fields *has; /* field(node, has->name_) */
     struct ck_python_stack stack;
     int failed; /* a negative errno; the walk ends with it */
 };

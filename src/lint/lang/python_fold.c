@@ -13,16 +13,24 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Full-width forms of '!' to '~', in the order of ASCII. */
 #define FULL_WIDTH_FIRST 0xff01u
 #define FULL_WIDTH_LAST 0xff5eu
+/*
+ * Mathematical alphabets (bold, italic, script, ...), each A to Z and then a to z. A letter that
+ * Unicode had before is missing there (italic h is U+210E), and is in the table below.
+ */
 #define MATHEMATICAL_FIRST 0x1d400u
 #define MATHEMATICAL_LAST 0x1d6a3u
+/* Five sets of the digits 0 to 9. */
 #define MATHEMATICAL_DIGITS_FIRST 0x1d7ceu
 #define MATHEMATICAL_DIGITS_LAST 0x1d7ffu
+/* The digits 0 to 9 of a display with seven segments. */
 #define SEGMENTED_DIGITS_FIRST 0x1fbf0u
 #define SEGMENTED_DIGITS_LAST 0x1fbf9u
 #define LETTERS 26u
 
+/* Single characters that become ASCII, in the order of their codes. Some become several letters. */
 static const struct {
     uint32_t code;
     const char *ascii;
@@ -55,8 +63,10 @@ static const struct {
     {0xfe34, "_"},   {0xfe4d, "_"},   {0xfe4e, "_"},    {0xfe4f, "_"},   {0x107a5, "q"},
 };
 
+/* The code of a character. ck_glyph_sequence has checked that its bytes are valid UTF-8. */
 static uint32_t decode(const char *at, size_t length)
 {
+    /* By length: the bits of the first byte that belong to the code. */
     static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
     uint32_t code = (unsigned char)at[0] & masks[length];
     for (size_t i = 1; i < length; i++)
@@ -98,6 +108,7 @@ size_t ck_python_fold(const char *name, size_t length, char folded[static CK_PYT
             ascii = fold_one(decode(name + at, bytes), single);
             changed = true;
         }
+        /* Not UTF-8, a character that does not become ASCII, or too long. */
         if (bytes == 0 || ascii[0] == '\0' || written + strlen(ascii) > CK_PYTHON_FOLD_MAX)
             return 0;
         memcpy(folded + written, ascii, strlen(ascii));

@@ -18,8 +18,9 @@
 
 #include <string.h>
 
-#define CANDIDATES_MAX 32
+#define CANDIDATES_MAX 32 /* bindings of one name at one use; more make it open */
 #define BUDGET 20000000u /* bindings examined for one file: the limit against hostile files */
+/* The name of the result of attrgetter("x"), followed by x. No name of Python has a blank. */
 #define ATTRGETTER "operator.attrgetter "
 
 static void names_of(struct ck_lint_source *source, TSNode node, unsigned depth, struct ck_lint_names *names);
@@ -36,6 +37,7 @@ static TSNode field(TSNode node, TSFieldId id)
 
 /* ---- bindings ---------------------------------------------------------------------------- */
 
+/* The bindings that a use of a name may see. */
 struct candidates {
     uint32_t items[CANDIDATES_MAX];
     uint32_t count;
@@ -48,6 +50,7 @@ static bool within(const struct ck_python_range *range, uint32_t byte)
     return range->start <= byte && byte < range->end;
 }
 
+/* What does not fit is dropped, and the name becomes open. */
 static void add_candidate(struct candidates *candidates, uint32_t index)
 {
     if (candidates->count < CANDIDATES_MAX)
@@ -71,12 +74,15 @@ static struct candidates find_candidates(struct ck_lint_source *source, uint32_t
             source->exhausted = true;
             break;
         }
+        /* It is in no branch, so it certainly runs when the scope runs to its end. */
         bool everywhere = binding->branch.start == scope->start && binding->branch.end == scope->end;
+        /* A later binding reaches an earlier use only by the next turn of a loop around both. */
         if (inline_flow && binding->at > byte) {
             if (within(&binding->loop, byte))
                 add_candidate(&found, at);
             continue;
         }
+        /* Every path to the use passes this binding, so the earlier ones are replaced. */
         if (inline_flow && within(&binding->branch, byte))
             found = (struct candidates){.certain = true};
         found.certain = found.certain || (!inline_flow && everywhere);
@@ -85,6 +91,7 @@ static struct candidates find_candidates(struct ck_lint_source *source, uint32_t
     return found;
 }
 
+/* Adds all of more to names. */
 static void merge(struct ck_lint_names *names, const struct ck_lint_names *more)
 {
     for (uint32_t i = 0; i < more->count; i++)
@@ -103,18 +110,21 @@ static void names_of_value(struct ck_lint_source *source, struct ck_python_bindi
     static const struct ck_lint_names unknown = {.open = true};
     struct ck_lint_names found = {.count = 0};
     uint32_t cut_short = file_of(source)->cut_short;
+    /* x = x.y would come back to this binding: names_of_binding gives open for it. */
     binding->busy = true;
     names_of(source, binding->value, depth + 1, &found);
     binding->busy = false;
     merge(names, &found);
     if (cut_short != file_of(source)->cut_short)
         return;
+    /* A value without names shares one constant, which saves memory in large files. */
     struct ck_lint_names *saved = found.count > 0 ? ck_arena_alloc(source->arena, sizeof(*saved)) : NULL;
     if (saved)
         *saved = found;
     binding->names = saved ? saved : &unknown;
 }
 
+/* An import is its path. A binding of unknown value, or one that is being evaluated, is open. */
 static void names_of_binding(struct ck_lint_source *source, struct ck_python_binding *binding, unsigned depth,
                              struct ck_lint_names *names)
 {
@@ -128,6 +138,7 @@ static void names_of_binding(struct ck_lint_source *source, struct ck_python_bin
         names_of_value(source, binding, depth, names);
 }
 
+/* The names of all candidates together. */
 static void names_of_candidates(struct ck_lint_source *source, const struct candidates *candidates, unsigned depth,
                                 struct ck_lint_names *names)
 {
@@ -152,17 +163,19 @@ static void names_of_stars(struct ck_lint_source *source, uint32_t scope, const 
 
 /* ---- names ------------------------------------------------------------------------------- */
 
+/* One search for a name, from the scope of its use outwards. */
 struct lookup {
-    const char *name;
-    uint32_t length, byte;
+    const char *name; /* not NUL-terminated until look_up has folded it */
+    uint32_t length, byte; /* byte: the place of the use */
     uint32_t start_scope;
-    bool inline_flow;
+    bool inline_flow; /* see find_candidates */
     bool bound; /* somewhere, but perhaps not on every path */
 };
 
 /* The next scope to look in after scope, or CK_PYTHON_NONE after the module. */
 static uint32_t scope_around(const struct ck_python_file *file, uint32_t scope, struct lookup *lookup)
 {
+    /* The function may be called at any time, so the order in the outer scopes says nothing. */
     if (file->scopes[scope].kind == CK_PYTHON_FUNCTION)
         lookup->inline_flow = false;
     return file->scopes[scope].parent;
@@ -179,9 +192,16 @@ static bool look_in_scope(struct ck_lint_source *source, uint32_t scope, struct 
     struct candidates found = find_candidates(source, first, lookup->byte, lookup->inline_flow);
     names_of_candidates(source, &found, depth, names);
     lookup->bound = lookup->bound || found.count > 0;
+    /*
+     * A name that a function binds anywhere is local in all of it: Python does not look further
+     * out. In a module or class it goes on.
+     */
     return found.certain || source->exhausted || file->scopes[scope].kind == CK_PYTHON_FUNCTION;
 }
 
+/*
+ * Is the name declared global or nonlocal in this scope? Such a declaration is the first binding.
+ */
 static bool is_declared(const struct ck_python_file *file, uint32_t scope, const struct lookup *lookup,
                         enum ck_python_binding_kind kind)
 {
@@ -189,6 +209,10 @@ static bool is_declared(const struct ck_python_file *file, uint32_t scope, const
     return first != CK_PYTHON_NONE && file->bindings[first].kind == kind;
 }
 
+/*
+ * From the inner scope outwards, as Python does. Ends at the first scope that certainly binds the
+ * name.
+ */
 static void look_up(struct ck_lint_source *source, struct lookup *lookup, unsigned depth, struct ck_lint_names *names)
 {
     struct ck_python_file *file = file_of(source);
@@ -198,6 +222,7 @@ static void look_up(struct ck_lint_source *source, struct lookup *lookup, unsign
     lookup->name = name;
     lookup->length = (uint32_t)strlen(name);
     for (uint32_t scope = lookup->start_scope; scope != CK_PYTHON_NONE;) {
+        /* Methods do not see the names of their class. */
         bool hidden = file->scopes[scope].kind == CK_PYTHON_CLASS && scope != lookup->start_scope;
         if (!hidden && is_declared(file, scope, lookup, CK_PYTHON_GLOBAL)) {
             lookup->inline_flow = false;
@@ -219,6 +244,7 @@ static void look_up(struct ck_lint_source *source, struct lookup *lookup, unsign
         ck_lint_names_add(names, ck_python_canonical(name));
 }
 
+/* A name at the place of its use. */
 static void names_of_identifier(struct ck_lint_source *source, TSNode node, unsigned depth, struct ck_lint_names *names)
 {
     uint32_t byte = ts_node_start_byte(node);
@@ -240,6 +266,7 @@ static void names_of_global(struct ck_lint_source *source, const struct ck_const
 
 /* ---- attributes and items ---------------------------------------------------------------- */
 
+/* Adds "of.member" in its canonical form. */
 static void add_member(struct ck_lint_source *source, const char *of, const char *member, struct ck_lint_names *names)
 {
     const char *joined = ck_lint_name_qualify(source, of, member);
@@ -260,6 +287,9 @@ static bool is_common_module(const char *name)
     return false;
 }
 
+/*
+ * The member of each of the names. f.__call__ is f. If something is unknown, "?.member" is added.
+ */
 static void add_members(struct ck_lint_source *source, const struct ck_lint_names *of, const char *member,
                         struct ck_lint_names *names)
 {
@@ -277,6 +307,7 @@ static void add_members(struct ck_lint_source *source, const struct ck_lint_name
     names->open = names->open || of->open;
 }
 
+/* object.attribute */
 static void names_of_attribute(struct ck_lint_source *source, TSNode node, unsigned depth, struct ck_lint_names *names)
 {
     TSNode object = field(node, ck_python_fields()->object_);
@@ -313,6 +344,10 @@ static void names_of_item(struct ck_lint_source *source, const char *mapping, co
         names->open = true;
 }
 
+/*
+ * value[index]: known only for a constant text as index. It stays open: the key may be replaced at
+ * run time.
+ */
 static void names_of_subscript(struct ck_lint_source *source, TSNode node, unsigned depth, struct ck_lint_names *names)
 {
     TSNode value = field(node, ck_python_fields()->value_);
@@ -330,11 +365,13 @@ static void names_of_subscript(struct ck_lint_source *source, TSNode node, unsig
 
 /* ---- calls ------------------------------------------------------------------------------- */
 
+/* A call while its result is worked out. depth is that of the evaluation. */
 struct python_call {
     TSNode arguments;
     unsigned depth;
 };
 
+/* The text of an argument. False if it is absent or not a constant text. */
 static bool text_argument(struct ck_lint_source *source, const struct python_call *call, const char *keyword,
                           int32_t position, const char **ret_text)
 {
@@ -349,6 +386,7 @@ static bool text_argument(struct ck_lint_source *source, const struct python_cal
     return !!*ret_text;
 }
 
+/* What the argument at a position may be. */
 static void argument_names(struct ck_lint_source *source, const struct python_call *call, int32_t position,
                            struct ck_lint_names *names)
 {
@@ -366,12 +404,14 @@ static void result_of_import(struct ck_lint_source *source, const struct python_
     TSNode node;
     if (!text_argument(source, call, "name", 0, &path))
         return;
+    /* __import__(name, globals, locals, fromlist, level). */
     if (ck_python_argument(source, call->arguments, "fromlist", 3, &node) == CK_ARGUMENT_ABSENT)
         path = ck_arena_memdup(source->arena, path, strcspn(path, "."));
     if (path)
         ck_lint_names_add(names, ck_python_canonical(path));
 }
 
+/* import_module("a.b") returns a.b, unlike __import__. */
 static void result_of_import_module(struct ck_lint_source *source, const struct python_call *call,
                                     struct ck_lint_names *names)
 {
@@ -396,6 +436,7 @@ static void result_of_getattr(struct ck_lint_source *source, const struct python
         argument_names(source, call, 2, names);
 }
 
+/* vars(x) is x.__dict__. names_of_item takes the items from it. */
 static void result_of_vars(struct ck_lint_source *source, const struct python_call *call, struct ck_lint_names *names)
 {
     struct ck_lint_names of = {.count = 0};
@@ -403,6 +444,10 @@ static void result_of_vars(struct ck_lint_source *source, const struct python_ca
     add_members(source, &of, "__dict__", names);
 }
 
+/*
+ * A name that no source can contain, for names_of_item. locals() is treated the same: in the module
+ * it is the same dict.
+ */
 static void result_of_globals(struct ck_lint_source *source, const struct python_call *call,
                               struct ck_lint_names *names)
 {
@@ -411,12 +456,14 @@ static void result_of_globals(struct ck_lint_source *source, const struct python
     ck_lint_names_add(names, "globals()");
 }
 
+/* The result runs, or is, the first argument. */
 static void result_of_wrapper(struct ck_lint_source *source, const struct python_call *call,
                               struct ck_lint_names *names)
 {
     argument_names(source, call, 0, names);
 }
 
+/* attrgetter("system")(os) is os.system: result_of applies the member when the result is called. */
 static void result_of_attrgetter(struct ck_lint_source *source, const struct python_call *call,
                                  struct ck_lint_names *names)
 {
@@ -425,6 +472,7 @@ static void result_of_attrgetter(struct ck_lint_source *source, const struct pyt
         ck_lint_names_add(names, ck_arena_printf(source->arena, ATTRGETTER "%s", member));
 }
 
+/* Functions with a result that is known. */
 static const struct {
     const char *name;
     void (*result)(struct ck_lint_source *source, const struct python_call *call, struct ck_lint_names *names);
@@ -461,6 +509,7 @@ static void result_of_item(struct ck_lint_source *source, const char *callee, co
     }
 }
 
+/* What a call of this function returns. Adds nothing if that is not known. */
 static void result_of(struct ck_lint_source *source, const char *callee, const struct python_call *call,
                       struct ck_lint_names *names)
 {
@@ -480,6 +529,7 @@ static void result_of(struct ck_lint_source *source, const char *callee, const s
     }
 }
 
+/* The result of a call, for each function that the callee may be. */
 static void names_of_call(struct ck_lint_source *source, TSNode node, unsigned depth, struct ck_lint_names *names)
 {
     TSNode function = field(node, ck_python_fields()->function_);
@@ -499,6 +549,7 @@ static void names_of_call(struct ck_lint_source *source, TSNode node, unsigned d
 /* a if b else c, and a or b: either side. */
 static void names_of_either(struct ck_lint_source *source, TSNode node, unsigned depth, struct ck_lint_names *names)
 {
+    /* The first and the last child: in "a if b else c" the condition is between them. */
     uint32_t last = ts_node_named_child_count(node);
     if (last < 2)
         return;
@@ -506,12 +557,14 @@ static void names_of_either(struct ck_lint_source *source, TSNode node, unsigned
     names_of(source, ts_node_named_child(node, last - 1), depth + 1, names);
 }
 
+/* The kinds of expression that are followed. Anything else is unknown. */
 static void names_of(struct ck_lint_source *source, TSNode node, unsigned depth, struct ck_lint_names *names)
 {
     const struct ck_python_symbols *is = ck_python_symbols();
     TSSymbol symbol = ts_node_is_null(node) ? 0 : ts_node_symbol(node);
     if (depth > CK_RESOLVE_DEPTH || source->exhausted || symbol == 0) {
         names->open = true;
+        /* Counted, so that names_of_value sees that the limit was reached below it. */
         file_of(source)->cut_short += depth > CK_RESOLVE_DEPTH;
     } else if (symbol == is->identifier_)
         names_of_identifier(source, node, depth, names);
@@ -557,6 +610,10 @@ TSNode ck_python_only_value(struct ck_lint_source *source, TSNode identifier)
             continue;
         struct candidates found = find_candidates(source, first, byte, lookup.inline_flow);
         const struct ck_python_binding *binding = &file->bindings[found.count > 0 ? found.items[0] : first];
+        /*
+         * The innermost scope that binds the name decides. A declaration (global) is not a value,
+         * so it gives a null node.
+         */
         return found.count == 1 && found.certain && binding->kind == CK_PYTHON_VALUE ? binding->value : (TSNode){0};
     }
     return (TSNode){0};

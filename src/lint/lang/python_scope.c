@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROOM 64
+#define FIRST_ROOM 64 /* items of an array when it is first needed */
 
 /*
  * Makes room for one more item. The old array stays in the arena; as the size doubles, the waste is
@@ -36,12 +36,14 @@ void *ck_python_grow(struct ck_python_collector *collector, void *items, uint32_
 
 /* ---- scopes and branches ----------------------------------------------------------------- */
 
+/* Removes the scopes that have ended. The module (index 0 of the stack) is never removed. */
 uint32_t ck_python_current_scope(struct ck_python_collector *collector, uint32_t at)
 {
     struct ck_python_stack *stack = &collector->stack;
     const struct ck_python_scope *scopes = collector->file->scopes;
     while (stack->scopes_count > 1 && scopes[stack->scopes[stack->scopes_count - 1]].end <= at)
         stack->scopes_count--;
+    /* Scopes that were pushed but have not begun stay on the stack, and are passed over. */
     uint32_t top = stack->scopes_count - 1;
     while (top > 0 && scopes[stack->scopes[top]].start > at)
         top--;
@@ -78,9 +80,14 @@ static const struct ck_python_branch *current_branch(struct ck_python_collector 
     struct ck_python_stack *stack = &collector->stack;
     while (stack->branches_count > 0 && stack->branches[stack->branches_count - 1].range.end <= at)
         stack->branches_count--;
+    /* Passes over branches that were pushed but have not begun. */
     uint32_t top = stack->branches_count;
     while (top > 0 && stack->branches[top - 1].range.start > at)
         top--;
+    /*
+     * A branch around a function does not count inside it: once the function runs, its statements
+     * run.
+     */
     return top > 0 && stack->branches[top - 1].scope == scope ? &stack->branches[top - 1] : NULL;
 }
 
@@ -92,6 +99,7 @@ void ck_python_open_branch(struct ck_python_collector *collector, TSNode node, T
     uint32_t scope = ck_python_current_scope(collector, ts_node_start_byte(node));
     const struct ck_python_branch *around = current_branch(collector, scope, ts_node_start_byte(node));
     struct ck_python_branch branch = {.range = {ts_node_start_byte(part), ts_node_end_byte(part)}, .scope = scope};
+    /* The outermost loop of the scope counts: a binding in it may reach every use in it. */
     if (around && around->loop.end > 0)
         branch.loop = around->loop;
     else if (loops)
@@ -106,6 +114,10 @@ void ck_python_open_branch(struct ck_python_collector *collector, TSNode node, T
 
 /* ---- bindings ---------------------------------------------------------------------------- */
 
+/*
+ * FNV-1a over the name. The scope is multiplied by a large odd number first, so that the same name
+ * in neighbouring scopes is far apart.
+ */
 static uint32_t hash_name(uint32_t scope, const char *name, uint32_t length)
 {
     uint32_t hash = 2166136261u ^ scope * 2654435761u;
@@ -114,6 +126,10 @@ static uint32_t hash_name(uint32_t scope, const char *name, uint32_t length)
     return hash;
 }
 
+/*
+ * Open addressing: the slot of the name, or the empty one where it belongs. It ends because the
+ * table is never full.
+ */
 static struct ck_python_slot *find_slot(const struct ck_python_file *file, uint32_t scope, const char *name,
                                         uint32_t length)
 {
@@ -131,6 +147,7 @@ uint32_t ck_python_find(const struct ck_python_file *file, uint32_t scope, const
     return find_slot(file, scope, name, length)->first;
 }
 
+/* Appends to the bindings of the name, so they stay in the order of the text. */
 static void link_binding(struct ck_python_file *file, uint32_t index)
 {
     struct ck_python_binding *binding = &file->bindings[index];
@@ -158,9 +175,11 @@ bool ck_python_grow_slots(struct ck_python_collector *collector)
         collector->failed = -ENOMEM;
         return false;
     }
+    /* All bits set is CK_PYTHON_NONE: every slot is empty. */
     memset(slots, 0xff, wanted * sizeof(*slots));
     file->slots = slots;
     file->slots_count = wanted;
+    /* All names get new places. The old table stays in the arena. */
     for (uint32_t i = 0; i < file->bindings_count; i++)
         link_binding(file, i);
     return true;
@@ -170,10 +189,18 @@ bool ck_python_grow_slots(struct ck_python_collector *collector)
 static uint32_t scope_of_target(const struct ck_python_file *file, uint32_t scope, const char *name, uint32_t length)
 {
     uint32_t found = ck_python_find(file, scope, name, length);
+    /*
+     * A declaration must come before every use in its scope, so only the first binding can be one.
+     * The comparison relies on the order of the enum.
+     */
     if (found == CK_PYTHON_NONE || file->bindings[found].kind < CK_PYTHON_GLOBAL)
         return scope;
     if (file->bindings[found].kind == CK_PYTHON_GLOBAL)
         return 0;
+    /*
+     * nonlocal: the nearest outer function that has bound the name so far. One that binds it
+     * further down in the text is not found, and the name counts as the module's.
+     */
     for (uint32_t at = file->scopes[scope].parent; at != CK_PYTHON_NONE && at != 0; at = file->scopes[at].parent)
         if (file->scopes[at].kind == CK_PYTHON_FUNCTION && ck_python_find(file, at, name, length) != CK_PYTHON_NONE)
             return at;
@@ -197,10 +224,14 @@ void ck_python_bind(struct ck_python_collector *collector, uint32_t scope, TSNod
         return;
     }
     binding.length = (uint32_t)strlen(binding.name);
+    /* A declaration itself belongs to the scope in which it is written. */
     binding.scope =
         binding.kind < CK_PYTHON_GLOBAL ? scope_of_target(file, scope, binding.name, binding.length) : scope;
     binding.at = at;
     const struct ck_python_branch *branch = current_branch(collector, scope, ts_node_start_byte(name));
+    /*
+     * Outside of every branch the range is the whole scope: find_candidates compares it with that.
+     */
     binding.branch = (struct ck_python_range){file->scopes[scope].start, file->scopes[scope].end};
     if (branch) {
         binding.branch = branch->range;
@@ -218,6 +249,7 @@ void ck_python_bind_unknown(struct ck_python_collector *collector, uint32_t scop
 
 /* ---- looking up --------------------------------------------------------------------------- */
 
+/* For qsort_r: by the first byte. */
 static int compare_starts(const void *left, const void *right, void *context)
 {
     const struct ck_python_scope *scopes = context;
@@ -227,6 +259,10 @@ static int compare_starts(const void *left, const void *right, void *context)
     return (a > b) - (a < b); /* equal starts: the outer scope was opened first */
 }
 
+/*
+ * Scopes are opened in the order of their heads, not of their bodies: a lambda in a default value
+ * is opened after its function, but is before the body in the text.
+ */
 int ck_python_sort_scopes(struct ck_lint_source *source, struct ck_python_file *file)
 {
     file->by_start = ck_arena_array(source->arena, file->scopes_count, sizeof(*file->by_start));
@@ -248,6 +284,9 @@ uint32_t ck_python_scope_at(const struct ck_python_file *file, uint32_t byte)
         else
             high = middle;
     }
+    /*
+     * The last scope that begins at or before the byte, then outwards past those that have ended.
+     */
     uint32_t scope = low > 0 ? file->by_start[low - 1] : 0;
     while (scope != 0 && file->scopes[scope].end <= byte)
         scope = file->scopes[scope].parent;

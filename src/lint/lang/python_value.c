@@ -8,6 +8,7 @@
 
 #define TEXT_MAX 4096 /* of a string; names are short, so longer ones do not matter */
 
+/* The last is the name of the module in Python 2. */
 static const char *const builtin_modules[] = {"builtins", "__builtins__", "__builtin__"};
 
 const char *ck_python_canonical(const char *name)
@@ -16,6 +17,7 @@ const char *ck_python_canonical(const char *name)
         size_t length = strlen(builtin_modules[i]);
         if (strncmp(name, builtin_modules[i], length) != 0)
             continue;
+        /* Any other byte here is a longer name that only begins alike: "builtins_x". */
         if (name[length] == '\0')
             return "builtins";
         if (name[length] == '.')
@@ -29,10 +31,14 @@ const char *ck_python_name(struct ck_lint_source *source, const char *text, uint
     char folded[CK_PYTHON_FOLD_MAX];
     size_t folded_length = 0;
     uint32_t ascii = 0;
+    /* Nearly all names are ASCII, and need no folding. */
     while (ascii < length && (unsigned char)text[ascii] < 0x80)
         ascii++;
     if (ascii < length)
         folded_length = ck_python_fold(text, length, folded);
+    /*
+     * Not foldable: the name stays as it is written. It cannot equal an ASCII name of a rule then.
+     */
     return folded_length > 0 ? ck_arena_memdup(source->arena, folded, folded_length)
                              : ck_arena_memdup(source->arena, text, length);
 }
@@ -50,12 +56,14 @@ static TSNode field(TSNode node, TSFieldId id)
 
 /* ---- strings ----------------------------------------------------------------------------- */
 
+/* A string literal without its quotes and escapes. bytes has room for TEXT_MAX. */
 struct text {
     char *bytes;
     uint32_t length;
     bool failed; /* too long, or not known */
 };
 
+/* Adds bytes, or sets failed if they do not fit. */
 static void put(struct text *text, const char *bytes, uint32_t length)
 {
     if (text->length + length > TEXT_MAX) {
@@ -77,6 +85,7 @@ static void put_character(struct text *text, unsigned long code)
     }
     for (uint32_t i = length; i > 1; i--, code >>= 6)
         bytes[i - 1] = (char)(0x80 | (code & 0x3f));
+    /* The marks of the first byte: 0xc0, 0xe0, 0xf0 for two, three, four bytes. */
     bytes[0] = (char)(length == 1 ? code : (0xf00u >> length & 0xff) | code);
     put(text, bytes, length);
 }
@@ -87,12 +96,17 @@ static void put_character(struct text *text, unsigned long code)
  */
 static uint32_t put_number(struct text *text, const char *at, uint32_t left, uint32_t digits, int base)
 {
+    /* The eight digits of \U and a NUL, so that strtoul does not read on. */
     char number[9] = {0};
     char *end;
     uint32_t count = digits < left ? digits : left;
     memcpy(number, at, count);
     unsigned long code = strtoul(number, &end, base);
     uint32_t used = (uint32_t)(end - number);
+    /*
+     * \x, \u and \U need all their digits; an octal escape has one to three. strtoul skips blanks
+     * at the start, so the first byte is checked.
+     */
     if (used == 0 || (base == 16 && used != digits) || !strchr("+-0123456789abcdefABCDEF", number[0])) {
         text->failed = true;
         return left;
@@ -104,6 +118,7 @@ static uint32_t put_number(struct text *text, const char *at, uint32_t left, uin
 /* Reads an escape after its backslash. Returns how many bytes it took. */
 static uint32_t put_escape(struct text *text, const char *at, uint32_t left)
 {
+    /* One meaning for each letter, at the same index. */
     static const char plain[] = "\\'\"abfnrtv";
     static const char meant[] = "\\'\"\a\b\f\n\r\t\v";
     const char *found = memchr(plain, at[0], sizeof(plain) - 1);
@@ -112,6 +127,7 @@ static uint32_t put_escape(struct text *text, const char *at, uint32_t left)
         return 1;
     }
     switch (at[0]) {
+    /* A backslash at the end of a line joins the lines. */
     case '\n':
         return 1;
     case 'x':
@@ -129,6 +145,7 @@ static uint32_t put_escape(struct text *text, const char *at, uint32_t left)
     }
 }
 
+/* Adds what is between the quotes. In a raw string a backslash is a plain character. */
 static void put_contents(struct text *text, const char *at, uint32_t length, bool raw)
 {
     for (uint32_t i = 0; i < length && !text->failed;) {
@@ -145,6 +162,10 @@ static void put_string(struct ck_lint_source *source, TSNode node, struct text *
     uint32_t count = ts_node_child_count(node);
     TSNode start = ts_node_child(node, 0);
     TSNode end = count > 1 ? ts_node_child(node, count - 1) : start;
+    /*
+     * Two or three children: the quotes, and the content if there is any. More children are the
+     * fields of an f-string. Their values are not known.
+     */
     if (count < 2 || count > 3 || ts_node_symbol(start) != ck_python_symbols()->string_start_ ||
         ts_node_symbol(end) != ck_python_symbols()->string_end_ ||
         (count == 3 && ts_node_symbol(ts_node_child(node, 1)) != ck_python_symbols()->string_content_)) {
@@ -154,6 +175,7 @@ static void put_string(struct ck_lint_source *source, TSNode node, struct text *
     uint32_t from = ts_node_end_byte(start);
     const char *prefix = source->text + ts_node_start_byte(start);
     size_t prefix_length = from - ts_node_start_byte(start);
+    /* string_start is the prefix with the quotes: rb""". */
     bool raw = memchr(prefix, 'r', prefix_length) || memchr(prefix, 'R', prefix_length);
     if (memchr(prefix, '`', prefix_length)) { /* Python 2: an expression */
         text->failed = true;
@@ -164,6 +186,7 @@ static void put_string(struct ck_lint_source *source, TSNode node, struct text *
 
 static void put_expression(struct ck_lint_source *source, TSNode node, unsigned depth, struct text *text);
 
+/* "sys" "tem": adjacent literals are one string. Comments may be between them. */
 static void put_concatenated(struct ck_lint_source *source, TSNode node, struct text *text)
 {
     uint32_t count = ts_node_named_child_count(node);
@@ -188,6 +211,10 @@ static void put_sum(struct ck_lint_source *source, TSNode node, unsigned depth, 
     put_expression(source, field(node, ck_python_fields()->right_), depth + 1, text);
 }
 
+/*
+ * Adds the text of an expression. failed once set stays set, so callers need no check between
+ * parts.
+ */
 static void put_expression(struct ck_lint_source *source, TSNode node, unsigned depth, struct text *text)
 {
     const struct ck_python_symbols *is = ck_python_symbols();
@@ -209,12 +236,17 @@ static void put_expression(struct ck_lint_source *source, TSNode node, unsigned 
         text->failed = true;
 }
 
+/*
+ * Expressions that may be a text. 1 + 2 is one of them too: put_expression fails at the numbers,
+ * and the value stays unknown.
+ */
 static bool is_text(TSSymbol symbol)
 {
     const struct ck_python_symbols *is = ck_python_symbols();
     return symbol == is->string_ || symbol == is->concatenated_string_ || symbol == is->binary_operator_;
 }
 
+/* Leaves *ret_constant as it is (CK_CONSTANT_NOT) if the text is not known. */
 static void constant_text(struct ck_lint_source *source, TSNode node, unsigned depth, struct ck_constant *ret_constant)
 {
     char bytes[TEXT_MAX];
@@ -229,6 +261,7 @@ static void constant_text(struct ck_lint_source *source, TSNode node, unsigned d
 
 /* ---- truth ------------------------------------------------------------------------------- */
 
+/* The kind of a value that is known to be true or false. */
 static enum ck_constant_kind known(bool truth)
 {
     return truth ? CK_CONSTANT_TRUE : CK_CONSTANT_FALSE;
@@ -239,6 +272,7 @@ static enum ck_constant_kind truth_of_number(const struct ck_lint_source *source
 {
     const char *at = source->text + ts_node_start_byte(node);
     uint32_t length = ts_node_end_byte(node) - ts_node_start_byte(node);
+    /* Skips the mark of the base. */
     uint32_t i = length > 1 && at[0] == '0' && strchr("xXbBoO", at[1]) ? 2 : 0;
     for (; i < length; i++)
         if (!strchr("0_.jJ", at[i]))
@@ -249,6 +283,10 @@ static enum ck_constant_kind truth_of_number(const struct ck_lint_source *source
 /* A container is true if it has an item. A splat may be empty, so it decides nothing. */
 static enum ck_constant_kind truth_of_container(TSNode node)
 {
+    /*
+     * Ends at the first child that is not a comment. The limit is for a file with many comments:
+     * ts_node_named_child counts from the start each time.
+     */
     for (uint32_t i = 0; i < ts_node_named_child_count(node) && i < TEXT_MAX; i++) {
         TSSymbol symbol = ts_node_symbol(ts_node_named_child(node, i));
         if (symbol == ck_python_symbols()->list_splat_ || symbol == ck_python_symbols()->dictionary_splat_)
@@ -259,6 +297,7 @@ static enum ck_constant_kind truth_of_container(TSNode node)
     return CK_CONSTANT_FALSE;
 }
 
+/* "not x": the opposite. An empty text is false. */
 static enum ck_constant_kind truth_of_not(struct ck_lint_source *source, TSNode node, unsigned depth)
 {
     struct ck_constant inner = {.kind = CK_CONSTANT_NOT};
@@ -268,6 +307,7 @@ static enum ck_constant_kind truth_of_not(struct ck_lint_source *source, TSNode 
     return inner.kind == CK_CONSTANT_NOT ? CK_CONSTANT_NOT : known(inner.kind == CK_CONSTANT_FALSE);
 }
 
+/* Is an expression that is not a text true or false? A function (lambda) is true. */
 static enum ck_constant_kind truth_of(struct ck_lint_source *source, TSNode node, TSSymbol symbol, unsigned depth)
 {
     const struct ck_python_symbols *is = ck_python_symbols();
@@ -293,6 +333,7 @@ void ck_python_constant(struct ck_lint_source *source, TSNode node, unsigned dep
         constant_text(source, node, depth, ret_constant);
     else if (symbol == is->parenthesized_expression_)
         ck_python_constant(source, ts_node_named_child(node, 0), depth + 1, ret_constant);
+    /* (x := value) is the value. */
     else if (symbol == is->named_expression_)
         ck_python_constant(source, field(node, ck_python_fields()->value_), depth + 1, ret_constant);
     else if (symbol == is->identifier_)
@@ -306,6 +347,10 @@ void ck_python_constant(struct ck_lint_source *source, TSNode node, unsigned dep
 static enum ck_argument find_argument(struct ck_lint_source *source, TSNode arguments, const char *keyword,
                                       int32_t position, unsigned depth, TSNode *ret_value);
 
+/*
+ * Is this key of a dict the keyword? *ret_known is false if the key cannot be worked out. Depth may
+ * start again at 1: a constant never leads back to arguments.
+ */
 static bool is_key(struct ck_lint_source *source, TSNode key, const char *keyword, bool *ret_known)
 {
     struct ck_constant constant = {.kind = CK_CONSTANT_NOT};
@@ -333,6 +378,7 @@ static enum ck_argument find_in_mapping(struct ck_lint_source *source, TSNode no
         found = find_in_mapping(source, ck_python_only_value(source, node), keyword, depth + 1, ret_value);
         return found == CK_ARGUMENT_PRESENT ? found : CK_ARGUMENT_UNKNOWN;
     }
+    /* dict(shell=True): the arguments of that call are the entries. */
     if (symbol == is->call_ && ck_lint_source_is(source, field(node, ck_python_fields()->function_), "dict"))
         return find_argument(source, field(node, ck_python_fields()->arguments_), keyword, -1, depth + 1, ret_value);
     if (symbol != is->dictionary_)
@@ -349,6 +395,10 @@ static enum ck_argument find_in_mapping(struct ck_lint_source *source, TSNode no
             *ret_value = field(entry, ck_python_fields()->value_);
             there = CK_ARGUMENT_PRESENT;
         }
+        /*
+         * The last entry of a key counts, as in Python. An entry that is not known does not hide
+         * one that is present: a rule must still see shell=True.
+         */
         if (there == CK_ARGUMENT_PRESENT || (found != CK_ARGUMENT_PRESENT && there == CK_ARGUMENT_UNKNOWN))
             found = there;
         else if (!key_known && found == CK_ARGUMENT_ABSENT)
@@ -358,14 +408,16 @@ static enum ck_argument find_in_mapping(struct ck_lint_source *source, TSNode no
     return found;
 }
 
+/* The search for one argument in a list of arguments. */
 struct argument_search {
-    const char *keyword;
-    int32_t position, at;
+    const char *keyword; /* NULL: by position only */
+    int32_t position, at; /* position: -1: by keyword only; at: how many positional ones were seen */
     unsigned depth;
     bool spread; /* positions after *args are not known */
-    enum ck_argument found;
+    enum ck_argument found; /* so far; zero is CK_ARGUMENT_ABSENT */
 };
 
+/* Examines one child of the list: a keyword, **mapping, *sequence, or a positional argument. */
 static void check_argument(struct ck_lint_source *source, TSNode node, struct argument_search *search,
                            TSNode *ret_value)
 {
@@ -383,6 +435,7 @@ static void check_argument(struct ck_lint_source *source, TSNode node, struct ar
             there = find_in_mapping(source, ts_node_named_child(node, 0), search->keyword, search->depth, &value);
     } else if (symbol == is->list_splat_) {
         search->spread = true;
+        /* A position before the star was examined already. */
         there = search->position >= 0 && search->at <= search->position ? CK_ARGUMENT_UNKNOWN : CK_ARGUMENT_ABSENT;
     } else if (symbol != is->comment_) {
         value = node;
@@ -395,6 +448,7 @@ static void check_argument(struct ck_lint_source *source, TSNode node, struct ar
         search->found = there;
 }
 
+/* See ck_lint_resolver.argument. depth is for dict(**dict(...)), which comes back here. */
 static enum ck_argument find_argument(struct ck_lint_source *source, TSNode arguments, const char *keyword,
                                       int32_t position, unsigned depth, TSNode *ret_value)
 {
@@ -429,8 +483,13 @@ enum ck_argument ck_python_argument(struct ck_lint_source *source, TSNode argume
 static const char *const usual_encodings[] = {"utf-8",     "utf8",     "ascii", "us-ascii",    "latin-1", "latin1",
                                               "iso-8859-", "iso8859-", "cp125", "windows-125", "koi8-r"};
 
+/*
+ * Compares as Python does: case does not matter, and "_" is "-". The start is enough: utf-8-sig,
+ * iso-8859-15. Not usual is for example utf-7, in which ASCII bytes can be other letters.
+ */
 static bool is_usual_encoding(const char *name, size_t length)
 {
+    /* A longer name is cut, which is enough to compare the start. */
     char word[32] = {0};
     for (size_t i = 0; i < length && i < sizeof(word) - 1; i++) {
         word[i] = name[i] == '_' ? '-' : name[i];
@@ -446,7 +505,9 @@ static bool is_usual_encoding(const char *name, size_t length)
 /* The encoding that one of the first two lines declares (PEP 263); NULL if it declares none. */
 static const char *declared_encoding(const char *text, const char *end, size_t *ret_length)
 {
+    /* From the regular expression in PEP 263: coding[:=][ \t]*([-_.a-zA-Z0-9]+). */
     static const char letters[] = "-_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    /* "coding", a sign, and at least one byte of the name. */
     for (const char *at = text; at + 7 < end; at++) {
         if (memcmp(at, "coding", 6) != 0 || (at[6] != ':' && at[6] != '='))
             continue;
@@ -473,12 +534,14 @@ bool ck_python_readable(const char *text, size_t length)
             line_end++;
         while (text < line_end && (*text == ' ' || *text == '\t' || *text == '\f'))
             text++;
+        /* Python looks at the second line only if the first is blank or a comment. */
         if (text < line_end && *text != '#')
             return true;
         size_t name_length;
         const char *name = declared_encoding(text, line_end, &name_length);
         if (name)
             return is_usual_encoding(name, name_length);
+        /* \n, \r and \r\n end a line in Python. */
         text = line_end + (line_end + 1 < end && line_end[0] == '\r' && line_end[1] == '\n' ? 2 : 1);
     }
     return true;

@@ -3,8 +3,10 @@
 
 #include <string.h>
 
+/* A linear search is enough for CK_LINT_NAMES_MAX entries. */
 void ck_lint_names_add(struct ck_lint_names *names, const char *name)
 {
+    /* Callers pass what the arena returned: NULL when memory ran out. The name is left out then. */
     if (!name)
         return;
     for (uint32_t i = 0; i < names->count; i++)
@@ -13,6 +15,7 @@ void ck_lint_names_add(struct ck_lint_names *names, const char *name)
     if (names->count < CK_LINT_NAMES_MAX)
         names->items[names->count++] = name;
     else
+        /* A full set must say that it is incomplete: a rule must not take it for all names. */
         names->open = true;
 }
 
@@ -22,6 +25,7 @@ const char *ck_lint_source_text(struct ck_lint_source *source, TSNode node)
     return ck_arena_memdup(source->arena, source->text + start, ts_node_end_byte(node) - start);
 }
 
+/* Compares in place: the text of the source has no NUL after the node. */
 bool ck_lint_source_is(const struct ck_lint_source *source, TSNode node, const char *text)
 {
     uint32_t start = ts_node_start_byte(node);
@@ -29,6 +33,7 @@ bool ck_lint_source_is(const struct ck_lint_source *source, TSNode node, const c
     return length == strlen(text) && memcmp(source->text + start, text, length) == 0;
 }
 
+/* A null node is of no type; ts_node_type must not be called on it. */
 bool ck_lint_node_is(TSNode node, const char *type)
 {
     return !ts_node_is_null(node) && strcmp(ts_node_type(node), type) == 0;

@@ -24,19 +24,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CK_RESOLVE_DEPTH 24
-#define CK_LINT_NAMES_MAX 8
+#define CK_RESOLVE_DEPTH 24 /* nested expressions or patterns, or names that lead to names */
+#define CK_LINT_NAMES_MAX 8 /* of one expression */
 
 struct ck_lint_program; /* rules.h */
 
 /* The file that is being scanned. */
 struct ck_lint_source {
     const char *text;
-    uint32_t length;
+    uint32_t length; /* of text, in bytes */
     TSNode root;
     const struct ck_grammar *grammar;
-    const struct ck_lint_program *program;
-    struct ck_arena *arena;
+    const struct ck_lint_program *program; /* the rules of the language */
+    struct ck_arena *arena; /* of this file, with a maximum */
     void *scopes;   /* private to the resolver, set by begin */
     bool exhausted; /* the resolver gave up: the file is reported as not scanned in full */
 };

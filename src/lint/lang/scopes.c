@@ -18,9 +18,10 @@
 #define SPENT_HIGH ((uint64_t)4 << 20) /* steps for one file, more than any normal file takes */
 #define NONE UINT32_MAX                /* a level of no slot, and an end that is never reached */
 
+/* An assignment that waits for ck_scopes_finish: what it binds may be declared further down. */
 struct ck_assignment {
     struct ck_assignment *next;
-    uint32_t scope;
+    uint32_t scope; /* in which it is */
     struct ck_lint_word word;
     TSNode value;
     const char *path;
@@ -80,6 +81,7 @@ bool ck_scopes_walk_next(struct ck_scopes *scopes, TSTreeCursor *cursor)
             if (!ts_tree_cursor_goto_parent(cursor))
                 return false;
     uint32_t start = ts_node_start_byte(ts_tree_cursor_current_node(cursor));
+    /* Ends at the file at the latest: its end is NONE. */
     while (scopes->items[scopes->current].end <= start)
         scopes->current = scopes->items[scopes->current].parent;
     return true;
@@ -103,6 +105,10 @@ static void *grow(struct ck_scopes *scopes, const void *items, uint32_t *capacit
 uint32_t ck_scopes_enter(struct ck_scopes *scopes, TSNode node, bool function)
 {
     uint32_t depth = scopes->count == 0 ? 0 : scopes->items[scopes->current].depth + 1;
+    /*
+     * What is nested deeper is bound in the scope around it. The file is reported as not scanned in
+     * full.
+     */
     if (depth > CK_SCOPES_NESTED)
         scopes->source->exhausted = true;
     if (depth > CK_SCOPES_NESTED || scopes->failed)
@@ -150,6 +156,9 @@ static struct ck_lint_word without_escapes(const struct ck_scopes *scopes, struc
     for (uint32_t at = 0, n; at < word.length; at += n) {
         const char *here = word.text + at;
         const char *close = here[0] == '\\' ? memchr(here, '}', word.length - at) : NULL;
+        /*
+         * \u{61} ends at the brace, \u0061 has six bytes. At the end of the word it may have less.
+         */
         n = here[0] != '\\' ? 1 : word.length - at > 2 && here[2] == '{' && close ? (uint32_t)(close - here) + 1 : 6;
         n = n < word.length - at ? n : word.length - at;
         if (here[0] == '\\')
@@ -165,6 +174,7 @@ struct ck_lint_word ck_lint_word_of(const struct ck_scopes *scopes, TSNode node)
 {
     uint32_t start = ts_node_start_byte(node);
     struct ck_lint_word word = {scopes->source->text + start, ts_node_end_byte(node) - start};
+    /* Only names: in a string the resolver decodes the escapes itself. */
     bool escaped = memchr(word.text, '\\', word.length) && strstr(ts_node_type(node), "identifier");
     return escaped ? without_escapes(scopes, word) : word;
 }
@@ -189,6 +199,7 @@ static struct ck_slot **bucket(const struct ck_scopes *scopes, uint32_t scope, s
     return &scopes->buckets[(hash ^ hash >> 15) & scopes->buckets_mask];
 }
 
+/* The slot of a name in this scope only; NULL if the scope does not bind it. */
 static struct ck_slot *find_in(const struct ck_scopes *scopes, uint32_t scope, struct ck_lint_word word)
 {
     for (struct ck_slot *slot = *bucket(scopes, scope, word); slot; slot = slot->next)
@@ -198,6 +209,7 @@ static struct ck_slot *find_in(const struct ck_scopes *scopes, uint32_t scope, s
     return NULL;
 }
 
+/* Returns NULL when memory ran out. */
 static struct ck_slot *make_slot(struct ck_scopes *scopes, uint32_t scope, struct ck_lint_word word)
 {
     struct ck_slot *slot = ck_arena_alloc(scopes->source->arena, sizeof(*slot));
@@ -220,6 +232,7 @@ void ck_scopes_bind(struct ck_scopes *scopes, uint32_t scope, struct ck_lint_wor
         return;
     }
     *binding = (struct ck_binding){.value = value, .path = path};
+    /* Appended, so that the names are found in the order of the text. */
     if (!slot->last)
         slot->first = binding;
     else
@@ -242,6 +255,10 @@ void ck_scopes_assign(struct ck_scopes *scopes, struct ck_lint_word word, TSNode
     scopes->last_assignment = one;
 }
 
+/*
+ * By place, then by text, so that the order does not depend on qsort. A text is NULL when memory
+ * ran out.
+ */
 static int compare_facts(const void *left, const void *right)
 {
     const struct ck_fact *a = left;
@@ -295,6 +312,7 @@ uint32_t ck_scopes_facts(const struct ck_scopes *scopes, uint32_t start, const s
         else
             high = middle;
     }
+    /* low and high are the first note of the place, or where it would be. */
     while (high < scopes->facts_count && scopes->facts[high].start == start)
         high++;
     *ret_facts = scopes->facts + low;
@@ -303,6 +321,7 @@ uint32_t ck_scopes_facts(const struct ck_scopes *scopes, uint32_t start, const s
 
 void ck_scopes_refuel(struct ck_scopes *scopes)
 {
+    /* A file that has cost much already still gets answers, but cheap ones. */
     scopes->fuel = scopes->spent < SPENT_HIGH ? FUEL : FUEL_LOW;
     scopes->cut = false;
 }
@@ -338,6 +357,9 @@ bool ck_scopes_slot_begin(struct ck_scopes *scopes, struct ck_slot *slot, struct
         ck_lint_names_merge(names, slot->names);
         return false;
     }
+    /*
+     * In evaluation: a cycle. The lowest slot of a cycle has all parts of its value, so it is kept.
+     */
     if (slot->level != NONE) {
         if (slot->level < scopes->lowest)
             scopes->lowest = slot->level;
@@ -360,11 +382,13 @@ void ck_scopes_slot_next(struct ck_scopes *scopes)
 void ck_scopes_slot_end(struct ck_scopes *scopes, struct ck_evaluation *evaluation, struct ck_lint_names *names)
 {
     struct ck_slot *slot = evaluation->slot;
+    /* A slot further out was met again: this value lacks a part that only the outer one has. */
     bool recursive = scopes->lowest < slot->level;
     if ((!recursive && !scopes->cut) || scopes->spent >= SPENT_HIGH)
         slot->names = ck_arena_alloc(scopes->source->arena, sizeof(*slot->names));
     if (slot->names)
         *slot->names = evaluation->names;
+    /* The enclosing evaluation depends on the lowest of both. */
     if (!recursive || evaluation->lowest < scopes->lowest)
         scopes->lowest = evaluation->lowest;
     slot->level = NONE;
@@ -372,6 +396,7 @@ void ck_scopes_slot_end(struct ck_scopes *scopes, struct ck_evaluation *evaluati
     ck_lint_names_merge(names, &evaluation->names);
 }
 
+/* A zeroed node is the null node of tree-sitter. */
 const TSNode ck_lint_node_none = {0};
 
 /* Uses a cursor: ts_node_child(n) counts from the first child each time. */
@@ -382,6 +407,7 @@ static TSNode child_at(TSNode node, uint32_t n, bool last)
     bool more = ts_tree_cursor_goto_first_child(&cursor);
     for (; more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode child = ts_tree_cursor_current_node(&cursor);
+        /* Extra nodes are comments. */
         if (!ts_node_is_named(child) || ts_node_is_extra(child))
             continue;
         if (last || n == 0)

@@ -33,7 +33,7 @@ struct ck_lint_word {
  * is the name it stands for. Without both it is unknown.
  */
 struct ck_binding {
-    struct ck_binding *next;
+    struct ck_binding *next; /* of the same name, in the order of the text */
     TSNode value;
     const char *path;
 };
@@ -42,7 +42,7 @@ struct ck_binding {
 struct ck_slot {
     struct ck_slot *next; /* in its bucket */
     struct ck_lint_word word;
-    uint32_t scope;
+    uint32_t scope; /* index of its scope */
     uint32_t level; /* during evaluation: how many others began before it */
     struct ck_binding *first, *last;
     struct ck_lint_names *names; /* NULL until it is evaluated */
@@ -51,12 +51,13 @@ struct ck_slot {
 /* A note about the node that starts there. */
 struct ck_fact {
     uint32_t start;
-    const char *text;
+    const char *text; /* what the note says; the resolver defines it */
 };
 
+/* A range of bytes; end is the first after it. */
 struct ck_scope {
-    uint32_t start, end, parent, depth;
-    bool function;
+    uint32_t start, end, parent, depth; /* parent: index; depth: 0 for the file */
+    bool function; /* var of JavaScript belongs to the nearest of these */
 };
 
 struct ck_assignment;
@@ -66,21 +67,21 @@ struct ck_scopes {
     uint8_t *kinds; /* of each symbol of the grammar; 0: not one that the resolver knows */
     uint32_t kinds_count;
     struct ck_scope *items;
-    uint32_t count, capacity, current;
-    struct ck_slot **buckets;
+    uint32_t count, capacity, current; /* current: of the walk */
+    struct ck_slot **buckets; /* a hash table by scope and name, of lists */
     uint32_t buckets_mask;
-    struct ck_assignment *assignments, *last_assignment;
+    struct ck_assignment *assignments, *last_assignment; /* until ck_scopes_finish */
     struct ck_fact *facts;
     uint32_t facts_count, facts_capacity;
     uint32_t level, lowest; /* slots in evaluation: how many, and the lowest that was met again */
-    uint32_t fuel;
+    uint32_t fuel; /* steps left for this question */
     bool cut; /* a limit was reached in this question */
-    uint64_t spent;
+    uint64_t spent; /* steps in this file */
     bool failed; /* memory ran out */
 };
 
 struct ck_kind {
-    const char *type;
+    const char *type; /* name of a node type in the grammar */
     uint8_t kind; /* from 1 */
 };
 
@@ -146,9 +147,9 @@ bool ck_scopes_spend(struct ck_scopes *scopes, uint32_t depth);
  * each, then call end. False: it is evaluated already, and names has the result.
  */
 struct ck_evaluation {
-    struct ck_slot *slot;
+    struct ck_slot *slot; /* which is evaluated */
     uint32_t lowest; /* of the enclosing evaluation */
-    struct ck_lint_names names;
+    struct ck_lint_names names; /* found so far */
 };
 bool ck_scopes_slot_begin(struct ck_scopes *scopes, struct ck_slot *slot, struct ck_evaluation *ret_evaluation,
                           struct ck_lint_names *names);

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+/* Adds all of the bytes or none: a cut text could equal a shorter name by accident. */
 void ck_text_add(struct ck_text *text, const char *bytes, uint32_t length)
 {
     if (length > CK_TEXT_MAX_BYTES - text->length) {
@@ -14,6 +15,7 @@ void ck_text_add(struct ck_text *text, const char *bytes, uint32_t length)
     text->length += length;
 }
 
+/* Of a hexadecimal digit. | 0x20 turns an upper case letter of ASCII into lower case. */
 static unsigned digit_value(char digit)
 {
     return (unsigned)(isdigit((unsigned char)digit) ? digit - '0' : (digit | 0x20) - 'a' + 10);
@@ -23,6 +25,7 @@ static unsigned digit_value(char digit)
 static void add_code(struct ck_text *text, const char *digits, uint32_t length, unsigned base)
 {
     unsigned code = 0;
+    /* Stops at the first code beyond ASCII, so code cannot overflow. Skips the braces of \u{65}. */
     for (uint32_t i = 0; i < length && code < 0x80; i++)
         if (isxdigit((unsigned char)digits[i]))
             code = code * base + digit_value(digits[i]);
@@ -35,6 +38,9 @@ static void add_code(struct ck_text *text, const char *digits, uint32_t length, 
 
 void ck_text_add_escape(struct ck_text *text, const char *escape, uint32_t length)
 {
+    /*
+     * One code for each letter, at the same index. \e is the escape character in Bash and in GNU C.
+     */
     static const char letters[] = "abefnrtv", codes[] = "\a\b\033\f\n\r\t\v";
     if (length < 2)
         return;
@@ -43,14 +49,20 @@ void ck_text_add_escape(struct ck_text *text, const char *escape, uint32_t lengt
         add_code(text, escape + 1, length - 1, 8);
     else if (escape[1] == 'x' || escape[1] == 'u' || escape[1] == 'U')
         add_code(text, escape + 2, length - 2, 16);
+    /* strchr also finds the NUL at the end of letters. */
     else if (letter && *letter != '\0')
         ck_text_add(text, &codes[letter - letters], 1);
+    /*
+     * A backslash before a newline continues the line, and both are dropped. Before any other
+     * character the backslash is dropped.
+     */
     else if (escape[1] != '\n')
         ck_text_add(text, escape + 1, length - 1);
 }
 
 void ck_text_constant(const struct ck_text *text, struct ck_arena *arena, struct ck_constant *ret_constant)
 {
+    /* When memory runs out the text counts as unknown. */
     const char *copy = text->unknown ? NULL : ck_arena_memdup(arena, text->bytes, text->length);
     if (copy)
         *ret_constant = (struct ck_constant){CK_CONSTANT_TEXT, copy, text->length};

@@ -4,7 +4,7 @@
 
 #include "lint/lang/resolve.h"
 
-#define CK_TEXT_MAX_BYTES 256
+#define CK_TEXT_MAX_BYTES 256 /* longer than any name in a rule */
 
 /* A text that is too long counts as unknown. Zero-filled is the empty text. */
 struct ck_text {
