@@ -13,8 +13,13 @@ extern const TSLanguage *tree_sitter_tsx(void);
 extern const TSLanguage *tree_sitter_c(void);
 extern const TSLanguage *tree_sitter_bash(void);
 
+/* A compound literal outside of a function has static storage. */
 #define STRINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
+/*
+ * In the order of enum ck_grammar_id. A .h file may be C++; what the grammar of C cannot read there
+ * is a syntax error, and is reported. JSX is part of the grammar of JavaScript.
+ */
 const struct ck_grammar ck_grammars[CK_GRAMMARS] = {
     {CK_GRAMMAR_PYTHON, "python", STRINGS(".py", ".pyi", ".pyw"), STRINGS("python", "pypy"), tree_sitter_python,
      &ck_python_resolver},
@@ -36,9 +41,11 @@ const struct ck_grammar *ck_grammar_find(const char *name)
     return NULL;
 }
 
+/* The part from the last dot of the last name; case matters. */
 static const struct ck_grammar *by_extension(const char *path)
 {
     const char *slash = strrchr(path, '/');
+    /* Not before the slash: "a.py/readme" has no extension. */
     const char *dot = strrchr(slash ? slash : path, '.');
     for (size_t i = 0; dot && i < CK_GRAMMARS; i++)
         for (const char *const *one = ck_grammars[i].extensions; *one; one++)
@@ -53,12 +60,14 @@ static bool is_interpreter(const char *word, size_t length, const char *name)
     size_t name_length = strlen(name);
     if (length < name_length || memcmp(word, name, name_length) != 0)
         return false;
+    /* After "sh" a letter must not follow, or "shfmt" would be a shell. */
     for (size_t i = name_length; i < length; i++)
         if (!strchr("0123456789.-", word[i]))
             return false;
     return true;
 }
 
+/* word is not NUL-terminated: it is a part of the first line. */
 static const struct ck_grammar *by_interpreter(const char *word, size_t length)
 {
     for (size_t i = 0; i < CK_GRAMMARS; i++)
@@ -91,6 +100,7 @@ static const struct ck_grammar *by_first_line(const char *text, size_t length)
     const char *word;
     end = end ? end : text + length;
     size_t word_length = next_word(&at, end, &word);
+    /* env runs the first word that is neither an option nor an assignment. */
     if (word_length == 3 && memcmp(word, "env", 3) == 0)
         do
             word_length = next_word(&at, end, &word);
@@ -98,6 +108,7 @@ static const struct ck_grammar *by_first_line(const char *text, size_t length)
     return by_interpreter(word, word_length);
 }
 
+/* The extension decides where there is one, so that most files need not be read for it. */
 const struct ck_grammar *ck_grammar_of(const char *path, const char *text, size_t length)
 {
     const struct ck_grammar *grammar = by_extension(path);

@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CAPTURES 3
+#define CAPTURES 3 /* @name, @arguments, @site */
 
 struct ck_lint_programs {
-    pthread_mutex_t lock;
-    struct ck_arena arena;
+    pthread_mutex_t lock; /* for all members: threads compile on demand */
+    struct ck_arena arena; /* what the programs point to */
     struct ck_lint_program items[CK_GRAMMARS]; /* query is NULL until it is first needed */
 };
 
@@ -55,6 +55,7 @@ static bool has_string(const struct ck_lint_strings *strings, const char *wanted
     return false;
 }
 
+/* Is the query for this grammar? Without a list it is for all grammars of its file. */
 static bool query_holds(const struct ck_lint_query *query, const struct ck_grammar *grammar)
 {
     return query->grammars.count == 0 || has_string(&query->grammars, grammar->name);
@@ -73,6 +74,10 @@ static char *join_queries(struct ck_arena *arena, const struct ck_lint_ruleset *
     return text;
 }
 
+/*
+ * The query that contains this byte of the joined text. A query that was left out starts where the
+ * next does, so the last that starts at or before the byte is the right one.
+ */
 static uint32_t query_at(const uint32_t *starts, uint32_t count, uint32_t offset)
 {
     uint32_t at = count - 1;
@@ -81,6 +86,10 @@ static uint32_t query_at(const uint32_t *starts, uint32_t count, uint32_t offset
     return at;
 }
 
+/*
+ * Says which query of the file is wrong, and where in it. Tests load all files, so users do not see
+ * this.
+ */
 static int bad_query(const struct ck_lint_ruleset *ruleset, const uint32_t *starts, uint32_t offset,
                      struct choke_error *error)
 {
@@ -89,6 +98,7 @@ static int bad_query(const struct ck_lint_ruleset *ruleset, const uint32_t *star
                         CK_QUOTE(ruleset->file), CK_QUOTE(ruleset->queries[at].name), offset - starts[at]);
 }
 
+/* tree-sitter numbers captures in the order in which they occur, so they are looked up by name. */
 static void find_captures(struct ck_lint_program *program)
 {
     static const char *const strings[CAPTURES] = {"name", "arguments", "site"};
@@ -110,6 +120,7 @@ static void find_captures(struct ck_lint_program *program)
  */
 static int check_patterns(struct ck_lint_program *program, const uint32_t *starts, struct choke_error *error)
 {
+    /* Counts the captures that are known. One more in the query is misspelled. */
     uint32_t known = 0;
     known += program->capture_name != UINT32_MAX;
     known += program->capture_arguments != UINT32_MAX;
@@ -129,6 +140,7 @@ static int check_patterns(struct ck_lint_program *program, const uint32_t *start
 
 /* ---- programs ---------------------------------------------------------------------------- */
 
+/* On failure program->query may be set. The caller deletes it. */
 static int compile(struct ck_arena *arena, struct ck_lint_program *program, struct choke_error *error)
 {
     uint32_t starts[CK_LINT_QUERIES_MAX] = {0};
@@ -154,6 +166,10 @@ int ck_lint_program_get(const struct ck_lint_rules *rules, const struct ck_gramm
     int r = 0;
     (void)pthread_mutex_lock(&programs->lock);
     if (!program->query) {
+        /*
+         * Assigned only when it is complete: a failure leaves query NULL, and the next call tries
+         * again.
+         */
         struct ck_lint_program fresh = {.ruleset = rules->by_grammar[grammar->id], .grammar = grammar};
         r = compile(&programs->arena, &fresh, error);
         if (r == 0)

@@ -5,11 +5,12 @@
 
 #include <string.h>
 
-#define FILE_MAX ((size_t)1 << 20)
-#define TEXT_MAX 4096
-#define LIST_MAX 256
-#define POSITION_MAX 255
+#define FILE_MAX ((size_t)1 << 20) /* bytes of a rule file */
+#define TEXT_MAX 4096 /* bytes of one text; a query is the longest */
+#define LIST_MAX 256 /* entries of one list */
+#define POSITION_MAX 255 /* more arguments than a call has */
 
+/* Words of the file, by the enum that they are stored as. NULL ends each list. */
 static const char *const severities[] = {
     [CK_LINT_NOTE] = "note", [CK_LINT_WARNING] = "warning", [CK_LINT_ERROR] = "error", NULL};
 static const char *const groups[] = {
@@ -31,6 +32,7 @@ const char *const *ck_lint_rules_groups(void)
     return groups;
 }
 
+/* Waivers and the configuration name rules by these, see add_rule in waiver.c. */
 static bool is_id(const char *text)
 {
     return text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
@@ -38,6 +40,7 @@ static bool is_id(const char *text)
 
 static const struct ck_yaml_form id_form = {is_id, "a-z, 0-9 and '-' only"};
 
+/* Where the value goes in the struct; base/yaml.h explains the members. */
 #define AT(type, member) .offset = offsetof(struct type, member)
 /* A member name cannot be put in parentheses, which clang-tidy asks for. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
@@ -49,6 +52,7 @@ static const struct ck_yaml_form id_form = {is_id, "a-z, 0-9 and '-' only"};
                       .size = sizeof(*((struct type *)0)->member)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
+/* The tables below are those of rules.h. .name = NULL ends each. */
 static const struct ck_yaml_key condition_keys[] = {
     {"keyword", CK_YAML_TEXT, AT(ck_lint_condition, keyword)},
     {"position", CK_YAML_NUMBER, AT(ck_lint_condition, position), .max = POSITION_MAX, .absent = -1},

@@ -12,6 +12,7 @@
 
 #define FEEDS_LOOKED_AT 64 /* enclosing feeds of one place that are examined */
 
+/* Types of nodes in the grammar of tree-sitter-bash, and what they are here. */
 const struct ck_kind ck_bash_kinds[] = {
     {"command", CK_BASH_COMMAND},
     {"command_name", CK_BASH_COMMAND_NAME},
@@ -43,7 +44,7 @@ const struct ck_kind ck_bash_kinds[] = {
  * place is examined.
  */
 struct feed {
-    struct feed *below;
+    struct feed *below; /* a stack, the newest on top */
     uint32_t start, end;
 };
 
@@ -54,6 +55,7 @@ struct bash_binder {
 
 /* ---- what is fed ------------------------------------------------------------------------- */
 
+/* Commands that begin between start and end are fed. */
 static void add_feed(struct bash_binder *binder, uint32_t start, uint32_t end)
 {
     struct feed *feed = ck_arena_alloc(binder->scopes->source->arena, sizeof(*feed));
@@ -65,6 +67,7 @@ static void add_feed(struct bash_binder *binder, uint32_t start, uint32_t end)
     binder->feeds = feed;
 }
 
+/* Positions must not decrease between calls: feeds on top that have ended are removed. */
 static bool is_fed(struct bash_binder *binder, uint32_t position)
 {
     while (binder->feeds && binder->feeds->end <= position)
@@ -86,6 +89,7 @@ static bool expands(const struct ck_scopes *scopes, TSNode heredoc)
         TSNode child = ts_tree_cursor_current_node(&cursor);
         if (ck_lint_node_is(child, "heredoc_body"))
             found = !ts_node_is_null(ck_lint_node_nth(child, 0));
+        /* Any quote around the end word turns expansion off in the whole document. */
         if (ck_lint_node_is(child, "heredoc_start") && strchr("'\"\\", ck_lint_word_of(scopes, child).text[0])) {
             found = false;
             break;
@@ -95,6 +99,7 @@ static bool expands(const struct ck_scopes *scopes, TSNode heredoc)
     return found;
 }
 
+/* Does this redirection give text that is made at run time? A plain file (< x) does not count. */
 static bool feeds(const struct ck_scopes *scopes, TSNode redirect)
 {
     switch (ck_scopes_kind(scopes, redirect)) {
@@ -110,6 +115,7 @@ static bool feeds(const struct ck_scopes *scopes, TSNode redirect)
     }
 }
 
+/* { a; b; } < <(c): everything in the body is fed. */
 static void visit_redirected(struct bash_binder *binder, TSNode node)
 {
     TSNode body = ck_lint_node_field(node, "body");
@@ -123,6 +129,7 @@ static void visit_redirected(struct bash_binder *binder, TSNode node)
 
 /* ---- what is set ------------------------------------------------------------------------- */
 
+/* x+=y makes x unknown. An element of an array (x[1]=y) binds nothing. */
 static void visit_assignment(struct ck_scopes *scopes, TSNode node)
 {
     TSNode name = ck_lint_node_field(node, "name");
@@ -132,6 +139,10 @@ static void visit_assignment(struct ck_scopes *scopes, TSNode node)
                        ck_lint_node_has_token(node, "+=") ? ck_lint_node_none : value, NULL);
 }
 
+/*
+ * The variable has each of the listed values. Without a list it takes the arguments of the script,
+ * which are unknown.
+ */
 static void visit_loop(struct ck_scopes *scopes, TSNode node)
 {
     struct ck_lint_word name = ck_lint_word_of(scopes, ck_lint_node_field(node, "variable"));
@@ -150,7 +161,10 @@ static void visit_loop(struct ck_scopes *scopes, TSNode node)
         ck_scopes_bind(scopes, CK_BASH_VARIABLES, name, ck_lint_node_none, NULL);
 }
 
-/* read and similar builtins set the variables that their arguments name. */
+/*
+ * read and similar builtins set the variables that their arguments name (printf only with -v).
+ * Which argument is a name is not worked out: every plain word becomes unknown.
+ */
 static void visit_reader(struct ck_scopes *scopes, TSNode node)
 {
     static const char *const readers[] = {"read", "mapfile", "readarray", "getopts", "printf", NULL};
@@ -172,6 +186,7 @@ static void visit_reader(struct ck_scopes *scopes, TSNode node)
 
 /* ---- the walk ---------------------------------------------------------------------------- */
 
+/* a | b | c: all but the first read the output of another. */
 static void visit_pipeline(struct bash_binder *binder, TSNode node)
 {
     TSNode second = ck_lint_node_nth(node, 1);

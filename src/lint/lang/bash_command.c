@@ -16,10 +16,14 @@ struct prefix {
     const char *long_options;  /* long names that take the next word, between spaces */
     uint32_t operands;         /* words before the command */
     bool assignments;          /* A=1 may come before the command */
-    bool many;
+    bool many; /* runs the command once for each item */
     bool builtin; /* a builtin: it can run builtins, but not functions */
 };
 
+/*
+ * From the manuals of these programs. An option that is missing here takes no word: its argument
+ * would be taken for the command.
+ */
 static const struct prefix prefixes[] = {
     {.name = "builtin", .builtin = true},
     {.name = "busybox"},
@@ -62,6 +66,7 @@ static const struct prefix prefixes[] = {
     {.name = "xvfb-run", .short_options = "nslfpew"},
 };
 
+/* list ends with NULL. */
 static bool is_among(const char *text, const char *const *list)
 {
     while (*list && strcmp(*list, text) != 0)
@@ -96,6 +101,7 @@ bool ck_bash_is_descriptor(const char *value)
 
 /* ---- the words --------------------------------------------------------------------------- */
 
+/* The name and the arguments. Redirections and assignments before the command are other fields. */
 static void collect_words(struct ck_scopes *scopes, TSNode node, struct ck_bash_command *command)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);
@@ -115,6 +121,7 @@ static void collect_words(struct ck_scopes *scopes, TSNode node, struct ck_bash_
     ts_tree_cursor_delete(&cursor);
 }
 
+/* NULL if the command does not run another. */
 static const struct prefix *find_prefix(const char *name)
 {
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
@@ -165,6 +172,7 @@ static uint32_t skip_prefix(struct ck_scopes *scopes, const struct ck_bash_comma
     while (at < command->count) {
         const char *value = ck_bash_value(scopes, command->words[at]);
         uint32_t words = 1;
+        /* A word that is not known counts as an operand: most options are constants. */
         if (options && value && value[0] == '-' && value[1] != '\0') {
             if (only_asks(prefix, value))
                 return command->count;
@@ -197,6 +205,10 @@ static uint32_t skip_find(struct ck_scopes *scopes, const struct ck_bash_command
     return first;
 }
 
+/*
+ * runuser and flock run a command, or with -c a line for a shell. Only options before a shell or
+ * "--" are theirs.
+ */
 static bool takes_line(struct ck_scopes *scopes, const struct ck_bash_command *command)
 {
     for (uint32_t i = command->first + 1; i < command->count; i++) {
@@ -215,6 +227,7 @@ void ck_bash_command(struct ck_scopes *scopes, TSNode node, struct ck_bash_comma
     command->count = command->first = 0;
     command->many = command->past_functions = command->herestring = command->cut = false;
     collect_words(scopes, node, command);
+    /* One prefix after the other: sudo env A=1 nice bash. */
     for (uint32_t i = 0; command->first < command->count; i++) {
         const char *value = ck_bash_value(scopes, command->words[command->first]);
         const char *name = !value ? "" : ck_bash_base(value);
@@ -222,6 +235,7 @@ void ck_bash_command(struct ck_scopes *scopes, TSNode node, struct ck_bash_comma
         bool find = strcmp(name, "find") == 0;
         if ((!prefix && !find) || (ck_bash_is_like_su(name) && takes_line(scopes, command)))
             break;
+        /* A hostile script; the file is reported as not scanned in full. */
         if (i == PREFIXES_MAX) {
             scopes->source->exhausted = true;
             break;
@@ -232,6 +246,7 @@ void ck_bash_command(struct ck_scopes *scopes, TSNode node, struct ck_bash_comma
         command->past_functions = true;
     }
     command->found = command->first < command->count;
+    /* The command may be among the words that were not collected. */
     scopes->source->exhausted |= command->cut && !command->found;
 }
 
@@ -245,11 +260,13 @@ static bool takes_next(const char *option)
     return is_among(option, long_options) || (option[1] != '-' && (option[length - 1] | 0x20) == 'o');
 }
 
+/* In a group of short options: -ec has the letter c. */
 static bool has_letter(const char *option, char letter)
 {
     return option[0] == '-' && option[1] != '-' && strchr(option, letter);
 }
 
+/* The first operand of a shell is its script: a file, or something that stands for input. */
 static enum ck_bash_script kind_of_operand(struct ck_scopes *scopes, TSNode word, const char *value)
 {
     if (ck_scopes_kind(scopes, word) == CK_BASH_PROCESS)
@@ -258,6 +275,10 @@ static enum ck_bash_script kind_of_operand(struct ck_scopes *scopes, TSNode word
                                                                               : CK_BASH_SCRIPT_FILE;
 }
 
+/*
+ * -c takes the first word after all options, not the next word: sh -c -e 'text'. For su the user
+ * may come before the options, so operands are passed over there.
+ */
 enum ck_bash_script ck_bash_script(struct ck_scopes *scopes, const struct ck_bash_command *command, TSNode *ret_text)
 {
     const char *name = ck_bash_value(scopes, command->words[command->first]);
@@ -266,6 +287,10 @@ enum ck_bash_script ck_bash_script(struct ck_scopes *scopes, const struct ck_bas
     *ret_text = command->words[command->first];
     for (uint32_t i = command->first + 1; i < command->count; i++) {
         const char *value = ck_bash_value(scopes, command->words[i]);
+        /*
+         * +x turns an option off. strchr also finds the NUL of an empty word, and "-" alone is an
+         * operand.
+         */
         bool option = value && strchr("-+", value[0]) && value[0] != '\0' && value[1] != '\0';
         if (option && strcmp(value, "--") != 0) {
             text |= has_letter(value, 'c') || (like_su && strncmp(value, "--command", 9) == 0);

@@ -7,11 +7,16 @@
 
 #include <string.h>
 
+/* These exist only in the shell: a path such as ./eval is another program. */
 static bool is_builtin(const char *name)
 {
     return strcmp(name, "eval") == 0 || strcmp(name, "source") == 0 || strcmp(name, ".") == 0;
 }
 
+/*
+ * Does a function of the script have this name? ck_scopes_find goes on to the scope of the
+ * variables, so the scope of the slot is compared.
+ */
 static bool is_hidden(const struct ck_scopes *scopes, const struct ck_bash_command *command, const char *name)
 {
     struct ck_lint_word word = {name, (uint32_t)strlen(name)};
@@ -19,6 +24,10 @@ static bool is_hidden(const struct ck_scopes *scopes, const struct ck_bash_comma
     return slot && slot->scope == CK_BASH_FUNCTIONS && !command->past_functions;
 }
 
+/*
+ * A shell runs what it reads: "sh.stdin" if it has input and no other script. A process in place of
+ * a file, bash <(curl x), is input too.
+ */
 static void add_shell(struct ck_scopes *scopes, TSNode node, const struct ck_bash_command *command,
                       struct ck_lint_names *names)
 {
@@ -33,6 +42,7 @@ static void add_shell(struct ck_scopes *scopes, TSNode node, const struct ck_bas
         ck_lint_names_add(names, "sh.stdin");
 }
 
+/* The names of one value of the command word. Only the part after the last slash must be known. */
 static void add_command(struct ck_scopes *scopes, TSNode node, const struct ck_bash_command *command, const char *value,
                         struct ck_lint_names *names)
 {
@@ -61,6 +71,7 @@ static bool is_download(struct ck_scopes *scopes, TSNode word)
     return false;
 }
 
+/* All that the command may finally run. No names if it runs nothing (command -v). */
 static void bash_names(struct ck_lint_source *source, TSNode node, struct ck_lint_names *ret_names)
 {
     struct ck_scopes *scopes = source->scopes;
@@ -94,6 +105,7 @@ static enum ck_argument bash_argument(struct ck_lint_source *source, TSNode argu
         *ret_value = text;
         return CK_ARGUMENT_PRESENT;
     }
+    /* The words after the command; first is at most count - 1 where found is set. */
     if (position < 0 || (uint32_t)position >= command.count - command.first - 1)
         return CK_ARGUMENT_ABSENT;
     *ret_value = command.words[command.first + 1 + (uint32_t)position];

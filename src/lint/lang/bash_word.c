@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+/* Adds the mark, and says that other values are possible. */
 static void add_unknown(struct ck_text *text, bool *open)
 {
     static const char mark = CK_BASH_UNKNOWN;
@@ -23,6 +24,7 @@ static void add_bytes(struct ck_text *text, struct ck_lint_word word, bool quote
 {
     for (uint32_t i = 0; i < word.length; i++) {
         bool escapes = word.text[i] == '\\' && i + 1 < word.length && (!quoted || strchr("\"\\$`\n", word.text[i + 1]));
+        /* A backslash at the end of a line joins the lines. */
         if (escapes && word.text[++i] == '\n')
             continue;
         ck_text_add(text, word.text + i, 1);
@@ -34,6 +36,7 @@ static bool is_expanded(struct ck_lint_word word)
 {
     bool expanded = word.length > 0 && word.text[0] == '~';
     for (uint32_t i = 0; i < word.length && !expanded; i++) {
+        /* A quoted character is not special. */
         if (word.text[i] == '\\')
             i++;
         else
@@ -42,12 +45,17 @@ static bool is_expanded(struct ck_lint_word word)
     return expanded;
 }
 
+/* $'...': the text is between the third byte and the last. */
 static void add_ansi(struct ck_text *text, struct ck_lint_word word)
 {
     for (uint32_t i = 2; i + 1 < word.length;) {
         uint32_t end = i + 1;
         if (word.text[i] == '\\') {
             end++;
+            /*
+             * \x65 and \145 have up to four bytes. \u0065 is cut after its zeros, and a zero makes
+             * the text unknown.
+             */
             while (end + 1 < word.length && end - i < 4 && strchr("0123456789abcdefABCDEF", word.text[end]) &&
                    strchr("01234567xuU", word.text[i + 1]))
                 end++;
@@ -59,6 +67,7 @@ static void add_ansi(struct ck_text *text, struct ck_lint_word word)
     }
 }
 
+/* A part with several values is not multiplied out: it becomes the mark. */
 static void add_part(struct ck_scopes *scopes, TSNode part, uint32_t depth, struct ck_text *text, bool *open)
 {
     struct ck_lint_names values = {.count = 0};
@@ -87,10 +96,12 @@ static void add_string(struct ck_scopes *scopes, TSNode node, uint32_t depth, st
         at = ts_node_end_byte(part);
     }
     ts_tree_cursor_delete(&cursor);
+    /* Without the closing quote. */
     if (at < end)
         add_bytes(text, (struct ck_lint_word){source + at, end - at - 1}, true);
 }
 
+/* a"b"$c: parts without blanks between them are one word. */
 static void add_concatenation(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_text *text, bool *open)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);
@@ -103,12 +114,14 @@ static void add_concatenation(struct ck_scopes *scopes, TSNode node, uint32_t de
 
 /* ---- variables --------------------------------------------------------------------------- */
 
+/* Every value that the script assigns. A variable that it does not set is from the environment. */
 static void values_of_variable(struct ck_scopes *scopes, TSNode name, uint32_t depth, struct ck_lint_names *values)
 {
     struct ck_lint_word word = ck_lint_word_of(scopes, name);
     struct ck_slot *slot = ck_scopes_find(scopes, CK_BASH_VARIABLES, word);
     struct ck_evaluation evaluation;
     if (!slot) {
+        /* The environment and Bash set these to the path of a shell. */
         if (ck_lint_word_is(word, "SHELL") || ck_lint_word_is(word, "BASH"))
             ck_lint_names_add(values, "sh");
         values->open = true;
@@ -144,6 +157,7 @@ static void values_of_expansion(struct ck_scopes *scopes, TSNode node, uint32_t 
 
 /* ---- words ------------------------------------------------------------------------------- */
 
+/* A text that is only the mark says nothing, and is not a value. */
 static void add_text(struct ck_scopes *scopes, const struct ck_text *text, bool open, struct ck_lint_names *values)
 {
     bool nothing = open && text->length == 1;
@@ -152,6 +166,7 @@ static void add_text(struct ck_scopes *scopes, const struct ck_text *text, bool 
     values->open |= open || text->unknown;
 }
 
+/* The one value of a word that is written out, perhaps with marks in it. */
 static void values_of_text(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *values)
 {
     struct ck_text text = {.length = 0};
@@ -163,6 +178,7 @@ static void values_of_text(struct ck_scopes *scopes, TSNode node, uint32_t depth
         open = is_expanded(word);
         break;
     case CK_BASH_RAW:
+        /* '...' without its quotes. Nothing in it is special. */
         ck_text_add(&text, word.text + 1, word.length < 2 ? 0 : word.length - 2);
         break;
     case CK_BASH_ANSI:

@@ -15,6 +15,7 @@
 
 #define NAME_MAX_BYTES 64 /* longer than any name in a rule */
 
+/* Types of nodes in the grammar of tree-sitter-c, and what they are here. */
 const struct ck_kind ck_c_kinds[] = {
     {"preproc_def", CK_C_MACRO},
     {"preproc_function_def", CK_C_MACRO_FUNCTION},
@@ -48,6 +49,7 @@ const struct ck_kind ck_c_kinds[] = {
 
 /* ---- declarators ------------------------------------------------------------------------- */
 
+/* What a declarator declares. */
 struct declared {
     TSNode name;     /* null: it declares no name */
     TSNode function; /* the function declarator next to the name; null: it is a variable */
@@ -84,6 +86,7 @@ static struct declared follow_declarator(const struct ck_scopes *scopes, TSNode 
     }
 }
 
+/* A static function is the file's own, even if only its prototype is seen here. */
 static bool is_static(const struct ck_scopes *scopes, TSNode declaration)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(declaration);
@@ -98,11 +101,16 @@ static bool is_static(const struct ck_scopes *scopes, TSNode declaration)
     return found;
 }
 
+/* A null value makes the name unknown, and hides the library function of that name. */
 static void bind(struct ck_scopes *scopes, uint32_t scope, TSNode name, TSNode value)
 {
     ck_scopes_bind(scopes, scope, ck_lint_word_of(scopes, name), value, NULL);
 }
 
+/*
+ * Variables, and static functions. The prototype of another function may be that of the library, so
+ * it binds nothing.
+ */
 static void bind_declaration(struct ck_scopes *scopes, TSNode node)
 {
     bool own = is_static(scopes, node);
@@ -111,6 +119,7 @@ static void bind_declaration(struct ck_scopes *scopes, TSNode node)
     for (; more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode declarator = ts_tree_cursor_current_node(&cursor);
         const char *field = ts_tree_cursor_current_field_name(&cursor);
+        /* "int a, *b = x": one declaration has a declarator for each name. */
         if (!field || strcmp(field, "declarator") != 0)
             continue;
         struct declared declared = follow_declarator(scopes, declarator);
@@ -136,6 +145,10 @@ static void bind_parameters(struct ck_scopes *scopes, TSNode list)
     ts_tree_cursor_delete(&cursor);
 }
 
+/*
+ * The name belongs to the scope around the function, the parameters to its own. So the order of the
+ * calls matters.
+ */
 static void bind_function(struct ck_scopes *scopes, TSNode node)
 {
     struct declared declared = follow_declarator(scopes, ck_lint_node_field(node, "declarator"));
@@ -149,6 +162,7 @@ static void bind_function(struct ck_scopes *scopes, TSNode node)
 
 /* ---- macros ------------------------------------------------------------------------------ */
 
+/* A parameter of a macro stands for what the caller passes, not for a function of that name. */
 static bool is_parameter(const struct ck_scopes *scopes, TSNode parameters, struct ck_lint_word word)
 {
     if (ts_node_is_null(parameters))
@@ -164,6 +178,7 @@ static bool is_parameter(const struct ck_scopes *scopes, TSNode parameters, stru
     return found;
 }
 
+/* A copy with a NUL, as notes and paths need it. */
 static const char *copy_word(struct ck_scopes *scopes, struct ck_lint_word word)
 {
     const char *copy = ck_arena_memdup(scopes->source->arena, word.text, word.length);
@@ -172,6 +187,7 @@ static const char *copy_word(struct ck_scopes *scopes, struct ck_lint_word word)
     return copy;
 }
 
+/* Is there a rule about the word? Other words are not noted, because a macro may have thousands. */
 static bool is_ruled(const struct ck_scopes *scopes, struct ck_lint_word word)
 {
     char name[NAME_MAX_BYTES];
@@ -188,6 +204,7 @@ static void note_macro_text(struct ck_scopes *scopes, TSNode node, TSNode text)
 {
     struct ck_c_macro macro = {.text = ck_lint_word_of(scopes, text)};
     TSNode parameters = ck_lint_node_field(node, "parameters");
+    /* More would not fit into the names of the text when it is resolved. */
     for (uint32_t noted = 0; noted < CK_LINT_NAMES_MAX;) {
         struct ck_lint_word word = ck_c_macro_next(&macro);
         if (word.length == 0)
@@ -199,6 +216,10 @@ static void note_macro_text(struct ck_scopes *scopes, TSNode node, TSNode text)
     }
 }
 
+/*
+ * The preprocessor knows no scopes, so a macro is bound in scope 0. A macro with parameters is
+ * never an alias. The text of an alias is not noted: each use of the macro is resolved instead.
+ */
 static void bind_macro(struct ck_scopes *scopes, TSNode node, bool function)
 {
     TSNode text = ck_lint_node_field(node, "value");
@@ -211,7 +232,9 @@ static void bind_macro(struct ck_scopes *scopes, TSNode node, bool function)
         note_macro_text(scopes, node, text);
 }
 
-/* After #undef the name stands for itself again. */
+/*
+ * After #undef the name stands for itself again. ck_c_macro_alias reads the one word of the line.
+ */
 static void bind_directive(struct ck_scopes *scopes, TSNode node)
 {
     TSNode argument = ck_lint_node_field(node, "argument");
@@ -235,6 +258,10 @@ static bool takes_no_value(struct ck_lint_word function)
                                         "__alignof__",
                                         "__builtin_constant_p",
                                         "__builtin_types_compatible_p",
+                                        /*
+                                         * Of libseccomp: makes the number of a system call from its
+                                         * name.
+                                         */
                                         "SCMP_SYS",
                                         NULL};
     const char *const *one = names;
@@ -243,6 +270,7 @@ static bool takes_no_value(struct ck_lint_word function)
     return !!*one;
 }
 
+/* Notes "" at each argument: c_names gives no names for such a place. */
 static void note_arguments(struct ck_scopes *scopes, TSNode call)
 {
     TSNode function = ck_lint_node_field(call, "function");
@@ -281,6 +309,10 @@ static void visit(struct ck_scopes *scopes, TSNode node)
     case CK_C_BLOCK:
         ck_scopes_enter(scopes, node, false);
         break;
+    /*
+     * An assignment through a pointer or to a member (a->f = fork) is not followed. A query finds
+     * it.
+     */
     case CK_C_ASSIGNMENT:
         left = ck_lint_node_field(node, "left");
         if (ck_scopes_kind(scopes, left) == CK_C_NAME)

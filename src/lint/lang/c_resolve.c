@@ -16,6 +16,7 @@ static void find_word(struct ck_scopes *scopes, uint32_t scope, struct ck_lint_w
 
 /* ---- names ------------------------------------------------------------------------------- */
 
+/* Adds a copy: names are strings with a NUL. */
 static void add_word(struct ck_scopes *scopes, struct ck_lint_word word, struct ck_lint_names *names)
 {
     ck_lint_names_add(names, ck_arena_memdup(scopes->source->arena, word.text, word.length));
@@ -35,6 +36,7 @@ static void find_alias(struct ck_scopes *scopes, const struct ck_slot *slot, con
         find_word(scopes, 0, word, depth + 1, names);
 }
 
+/* All that the word may be in this scope. A name that the file does not bind stands for itself. */
 static void find_word(struct ck_scopes *scopes, uint32_t scope, struct ck_lint_word word, uint32_t depth,
                       struct ck_lint_names *names)
 {
@@ -52,6 +54,7 @@ static void find_word(struct ck_scopes *scopes, uint32_t scope, struct ck_lint_w
         return;
     for (const struct ck_binding *one = slot->first; one; one = one->next) {
         ck_scopes_slot_next(scopes);
+        /* A value, the alias of a macro, or unknown. See struct ck_binding. */
         if (!ts_node_is_null(one->value))
             find_names(scopes, one->value, depth + 1, &evaluation.names);
         else if (one->path)
@@ -62,6 +65,10 @@ static void find_word(struct ck_scopes *scopes, uint32_t scope, struct ck_lint_w
     ck_scopes_slot_end(scopes, &evaluation, names);
 }
 
+/*
+ * Removes what does not change the function: (f), &f, *f, (type)f, (a, f), x = f. Each step costs
+ * fuel, because a file may nest them without limit. Null when the fuel is used up.
+ */
 static TSNode unwrap(struct ck_scopes *scopes, TSNode node)
 {
     while (ck_scopes_spend(scopes, 0)) {
@@ -86,6 +93,7 @@ static TSNode unwrap(struct ck_scopes *scopes, TSNode node)
     return ck_lint_node_none;
 }
 
+/* What an expression may be: a name, or either side of a condition. Anything else is unknown. */
 static void find_names(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *names)
 {
     node = unwrap(scopes, node);
@@ -108,6 +116,10 @@ static void find_names(struct ck_scopes *scopes, TSNode node, uint32_t depth, st
     }
 }
 
+/*
+ * In the text of a macro the notes are its words (note_macro_text). Elsewhere a note says that the
+ * place is not a use (note_arguments).
+ */
 static void c_names(struct ck_lint_source *source, TSNode node, struct ck_lint_names *ret_names)
 {
     struct ck_scopes *scopes = source->scopes;
@@ -132,6 +144,7 @@ static enum ck_argument c_argument(struct ck_lint_source *source, TSNode argumen
                                    int32_t position, TSNode *ret_value)
 {
     struct ck_scopes *scopes = source->scopes;
+    /* C has no keyword arguments. */
     (void)keyword;
     if (position < 0)
         return CK_ARGUMENT_ABSENT;
@@ -146,6 +159,7 @@ static enum ck_argument c_argument(struct ck_lint_source *source, TSNode argumen
     return CK_ARGUMENT_PRESENT;
 }
 
+/* Adds the content of one literal. The quotes and a prefix (L, u8) are other children. */
 static void add_literal(struct ck_scopes *scopes, TSNode node, struct ck_text *text)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);
@@ -167,6 +181,7 @@ static void constant_of_strings(struct ck_scopes *scopes, TSNode node, struct ck
     struct ck_text text = {.length = 0};
     if (ck_scopes_kind(scopes, node) == CK_C_STRING)
         add_literal(scopes, node, &text);
+    /* Limited, because ck_lint_node_nth counts from the first child each time. */
     for (uint32_t i = 0; ck_scopes_kind(scopes, node) == CK_C_STRINGS && i < CK_TEXT_MAX_BYTES; i++) {
         TSNode part = ck_lint_node_nth(node, i);
         if (ck_scopes_kind(scopes, part) == CK_C_STRING)
@@ -190,6 +205,7 @@ static void constant_of_number(const struct ck_lint_names *names, struct ck_cons
         *ret_constant = (struct ck_constant){CK_CONSTANT_TEXT, name, (uint32_t)strlen(name)};
 }
 
+/* A name that has one value only, a string; or the number of a system call. */
 static void constant_of_name(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_constant *ret_constant)
 {
     struct ck_lint_names names = {.count = 0};
@@ -202,6 +218,7 @@ static void constant_of_name(struct ck_scopes *scopes, TSNode node, uint32_t dep
         constant_of_strings(scopes, value, ret_constant);
 }
 
+/* Numbers are not worked out: no rule for C compares one. */
 static void c_constant(struct ck_lint_source *source, TSNode node, struct ck_constant *ret_constant)
 {
     struct ck_scopes *scopes = source->scopes;

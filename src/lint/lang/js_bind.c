@@ -11,6 +11,9 @@
 #include <errno.h>
 #include <string.h>
 
+/*
+ * Types of nodes in the grammars of JavaScript and TypeScript. A grammar that lacks one ignores it.
+ */
 const struct ck_kind ck_js_kinds[] = {
     {"import_statement", CK_JS_IMPORT},
     {"import_alias", CK_JS_IMPORT_ALIAS},
@@ -81,19 +84,20 @@ const struct ck_kind ck_js_kinds[] = {
 
 /* A callback of a promise: its first parameter is the value of the promise. */
 struct follower {
-    struct follower *below;
+    struct follower *below; /* a stack: the innermost call is on top */
     uint32_t start; /* of the function */
-    TSNode promise;
+    TSNode promise; /* the expression before .then */
 };
 
 /* The target of one pattern: declared in a scope, or assigned. */
 struct js_binder {
     struct ck_scopes *scopes;
-    uint32_t scope;
-    bool assigns;
+    uint32_t scope; /* of a declaration */
+    bool assigns; /* an assignment: ck_scopes_finish finds the scope */
     struct follower *followers;
 };
 
+/* Binds to a qualified name, without an expression. NULL makes it unknown. */
 static void bind_name(struct js_binder *binder, TSNode node, const char *name)
 {
     ck_scopes_bind(binder->scopes, binder->scope, ck_lint_word_of(binder->scopes, node), ck_lint_node_none, name);
@@ -111,6 +115,7 @@ static void bind_word(struct js_binder *binder, TSNode node, TSNode value, const
         ck_scopes_bind(binder->scopes, binder->scope, word, value, path);
 }
 
+/* The path to a member of what path leads to: {a: {b: c}} binds c to "a.b". */
 static const char *longer(struct js_binder *binder, const char *path, const char *key)
 {
     return !path ? key : ck_lint_name_qualify(binder->scopes->source, path, key);
@@ -143,6 +148,7 @@ static void bind_part(struct js_binder *binder, TSNode part, TSNode value, const
     }
 }
 
+/* The parts of {...} and [...]. */
 static void bind_parts(struct js_binder *binder, TSNode pattern, TSNode value, const char *path, uint32_t depth)
 {
     bool named = ck_scopes_kind(binder->scopes, pattern) == CK_JS_OBJECT_PATTERN;
@@ -160,6 +166,10 @@ static void bind_parts(struct js_binder *binder, TSNode pattern, TSNode value, c
     ts_tree_cursor_delete(&cursor);
 }
 
+/*
+ * Binds all names of a pattern to the value, or to its member at path. A default is one more value
+ * that the name may have.
+ */
 static void bind_pattern(struct js_binder *binder, TSNode pattern, TSNode value, const char *path, uint32_t depth)
 {
     TSNode otherwise;
@@ -180,6 +190,7 @@ static void bind_pattern(struct js_binder *binder, TSNode pattern, TSNode value,
                      depth + 1);
         bind_pattern(binder, ck_lint_node_field(pattern, "left"), value, path, depth + 1);
         break;
+    /* {a, ...rest}: rest has the other members of the value, so rest.exec is value.exec. */
     case CK_JS_REST_PATTERN:
         bind_pattern(binder, ck_lint_node_nth(pattern, 0), value, path, depth + 1);
         break;
@@ -196,6 +207,7 @@ static void bind_pattern(struct js_binder *binder, TSNode pattern, TSNode value,
 
 /* ---- declarations ------------------------------------------------------------------------ */
 
+/* The name of a function, class, enum or namespace, in the current scope. */
 static void bind_own_name(struct js_binder *binder, TSNode node, const char *what)
 {
     TSNode name = ck_lint_node_field(node, "name");
@@ -204,6 +216,7 @@ static void bind_own_name(struct js_binder *binder, TSNode node, const char *wha
         bind_name(binder, name, what);
 }
 
+/* var (hoisted) belongs to the nearest function, let and const to the nearest block. */
 static void bind_declaration(struct js_binder *binder, TSNode node, bool hoisted)
 {
     uint32_t current = binder->scopes->current;
@@ -221,6 +234,10 @@ static void bind_declaration(struct js_binder *binder, TSNode node, bool hoisted
 
 /* ---- functions --------------------------------------------------------------------------- */
 
+/*
+ * The promise for which this function is the callback, or a null node. Notes of functions that the
+ * walk has passed are removed.
+ */
 static TSNode followed_promise(struct js_binder *binder, TSNode function)
 {
     uint32_t start = ts_node_start_byte(function);
@@ -233,10 +250,12 @@ static TSNode followed_promise(struct js_binder *binder, TSNode function)
     return promise;
 }
 
+/* Opens the scope of a function and binds its parameters. */
 static void enter_function(struct js_binder *binder, TSNode node)
 {
     TSNode first = followed_promise(binder, node);
     TSNode parameters = ck_lint_node_field(node, "parameters");
+    /* x => ... without parentheses. */
     TSNode single = ck_lint_node_field(node, "parameter");
     binder->scope = ck_scopes_enter(binder->scopes, node, true);
     if (!ts_node_is_null(single))
@@ -250,6 +269,7 @@ static void enter_function(struct js_binder *binder, TSNode node)
         if (!ts_node_is_named(parameter) || ts_node_is_extra(parameter))
             continue;
         bind_pattern(binder, parameter, first, NULL, 0);
+        /* Only the first parameter of a callback is the value of the promise. */
         first = ck_lint_node_none;
     }
     ts_tree_cursor_delete(&cursor);
@@ -281,6 +301,10 @@ static void note_follower(struct js_binder *binder, TSNode call)
 
 /* ---- modules ----------------------------------------------------------------------------- */
 
+/*
+ * The parts of an import clause. module is NULL for an import of types: the names are bound, so
+ * that they hide globals, but to nothing known.
+ */
 static void bind_import(struct js_binder *binder, TSNode node, const char *module)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);
@@ -349,6 +373,7 @@ static void note_exports(struct js_binder *binder, TSNode node)
 
 /* ---- the walk ---------------------------------------------------------------------------- */
 
+/* An augmented assignment too: after a ||= b, a may be b. */
 static void bind_assignment(struct js_binder *binder, TSNode node)
 {
     binder->assigns = true;
@@ -356,6 +381,10 @@ static void bind_assignment(struct js_binder *binder, TSNode node)
     binder->assigns = false;
 }
 
+/*
+ * A block, a loop or a catch clause. Without a kind (let, const, var) for (x of y) declares
+ * nothing.
+ */
 static void enter_block(struct js_binder *binder, TSNode node, uint8_t kind)
 {
     binder->scope = ck_scopes_enter(binder->scopes, node, false);
@@ -365,6 +394,10 @@ static void enter_block(struct js_binder *binder, TSNode node, uint8_t kind)
         bind_pattern(binder, ck_lint_node_field(node, "parameter"), ck_lint_node_none, NULL, 0);
 }
 
+/*
+ * The name of a declaration is visible around the function, that of a function expression only
+ * inside it. So they are bound before and after the scope is opened.
+ */
 static void bind_function(struct js_binder *binder, TSNode node, uint8_t kind)
 {
     if (kind == CK_JS_FUNCTION_DECLARATION)
@@ -377,11 +410,13 @@ static void bind_function(struct js_binder *binder, TSNode node, uint8_t kind)
 static void visit(struct js_binder *binder, TSNode node)
 {
     uint8_t kind = ck_scopes_kind(binder->scopes, node);
+    /* ck_js_key and ck_js_module evaluate constants during the walk. Each node is one question. */
     ck_scopes_refuel(binder->scopes);
     switch (kind) {
     case CK_JS_IMPORT:
         bind_imports(binder, node);
         break;
+    /* TypeScript: import a = b.c */
     case CK_JS_IMPORT_ALIAS:
         binder->scope = binder->scopes->current;
         bind_pattern(binder, ck_lint_node_nth(node, 0), ck_lint_node_nth(node, 1), NULL, 0);
@@ -398,6 +433,9 @@ static void visit(struct js_binder *binder, TSNode node)
     case CK_JS_SIGNATURE:
     case CK_JS_CLASS_DECLARATION:
     case CK_JS_NAMED_BLOCK:
+        /*
+         * The constructor of a class is Function, as that of a function is. An enum is an object.
+         */
         bind_own_name(binder, node, kind == CK_JS_NAMED_BLOCK ? NULL : CK_JS_FUNCTION);
         break;
     case CK_JS_BLOCK:

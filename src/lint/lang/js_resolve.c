@@ -106,6 +106,7 @@ const char *ck_js_key(struct ck_scopes *scopes, TSNode key)
     return constant.kind == CK_CONSTANT_TEXT ? constant.text : "?";
 }
 
+/* The member of each object. If nothing is known about the object it is "?.key". */
 static void add_member(struct ck_scopes *scopes, const struct ck_lint_names *objects, const char *key,
                        struct ck_lint_names *names)
 {
@@ -179,6 +180,7 @@ static bool is_caller_of(struct ck_scopes *scopes, TSNode object)
            is_caller(ck_js_key(scopes, property));
 }
 
+/* a.b has a property, a["b"] an index. An index that is not a constant text is "?". */
 static void find_member(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *names)
 {
     struct ck_lint_names objects = {.count = 0};
@@ -222,6 +224,7 @@ static void add_result(struct ck_scopes *scopes, const char *function, TSNode ar
     }
 }
 
+/* What a call returns: open if no function of the call is one that add_result knows. */
 static void find_result(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *names)
 {
     struct ck_lint_names functions = {.count = 0};
@@ -251,6 +254,7 @@ static TSNode unwrap_once(TSNode node)
     return last ? ck_lint_node_last(node) : ck_lint_node_nth(node, 0);
 }
 
+/* Each step costs fuel, because a file may nest parentheses without limit. */
 static TSNode unwrap(struct ck_scopes *scopes, TSNode node)
 {
     while (ck_scopes_kind(scopes, node) == CK_JS_WRAPPER && ck_scopes_spend(scopes, 0))
@@ -258,6 +262,7 @@ static TSNode unwrap(struct ck_scopes *scopes, TSNode node)
     return node;
 }
 
+/* A part of an export that note_exports has noted. export {a} without a module is a use of a. */
 static void find_noted(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *names)
 {
     const struct ck_fact *facts;
@@ -318,6 +323,7 @@ static void find_names(struct ck_scopes *scopes, TSNode node, uint32_t depth, st
     }
 }
 
+/* One question of the scanner, with full fuel. */
 static void js_names(struct ck_lint_source *source, TSNode node, struct ck_lint_names *ret_names)
 {
     struct ck_scopes *scopes = source->scopes;
@@ -363,6 +369,7 @@ static enum ck_argument find_keyword(struct ck_scopes *scopes, TSNode arguments,
         uint8_t kind = ck_scopes_kind(scopes, child);
         if (kind == CK_JS_OBJECT)
             found = property_of(scopes, child, keyword, &unknown);
+        /* Any of these may be, or contain, an object with the property. */
         else if (kind == CK_JS_SPREAD || kind == CK_JS_NAME || kind == CK_JS_MEMBER || kind == CK_JS_CALL)
             unknown = true;
         if (!ts_node_is_null(found))
@@ -375,6 +382,7 @@ static enum ck_argument find_keyword(struct ck_scopes *scopes, TSNode arguments,
     return CK_ARGUMENT_PRESENT;
 }
 
+/* After ...x the positions are not known. */
 static enum ck_argument find_position(struct ck_scopes *scopes, TSNode arguments, uint32_t position, TSNode *ret_value)
 {
     for (uint32_t i = 0; i <= position; i++) {
@@ -388,6 +396,7 @@ static enum ck_argument find_position(struct ck_scopes *scopes, TSNode arguments
     return CK_ARGUMENT_PRESENT;
 }
 
+/* The position is tried only if the keyword is certainly absent. */
 static enum ck_argument js_argument(struct ck_lint_source *source, TSNode arguments, const char *keyword,
                                     int32_t position, TSNode *ret_value)
 {
@@ -406,6 +415,7 @@ static enum ck_argument js_argument(struct ck_lint_source *source, TSNode argume
 
 /* ---- constants --------------------------------------------------------------------------- */
 
+/* Adds an expression to a text. A number is not converted: the text is unknown then. */
 static void append_constant(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_text *text)
 {
     struct ck_constant constant;
@@ -416,6 +426,7 @@ static void append_constant(struct ck_scopes *scopes, TSNode node, uint32_t dept
         text->unknown = true;
 }
 
+/* The pieces of "..." or `...${x}...`. */
 static void append_pieces(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_text *text)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);
@@ -470,6 +481,7 @@ static void constant_of_unary(struct ck_scopes *scopes, TSNode node, uint32_t de
         ret_constant->kind = inner.kind == CK_CONSTANT_TRUE ? CK_CONSTANT_FALSE : CK_CONSTANT_TRUE;
 }
 
+/* A string, a template, or a sum of texts. */
 static void constant_of_text(struct ck_scopes *scopes, TSNode node, uint8_t kind, uint32_t depth,
                              struct ck_constant *ret_constant)
 {
@@ -485,6 +497,7 @@ static void constant_of_text(struct ck_scopes *scopes, TSNode node, uint8_t kind
     ck_text_constant(&text, scopes->source->arena, ret_constant);
 }
 
+/* Fuel and depth bound the recursion: const a = a + a would not end. */
 void ck_js_constant(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_constant *ret_constant)
 {
     *ret_constant = (struct ck_constant){.kind = CK_CONSTANT_NOT};

@@ -165,7 +165,7 @@ static void names_of_stars(struct ck_lint_source *source, uint32_t scope, const 
 
 /* One search for a name, from the scope of its use outwards. */
 struct lookup {
-    const char *name; /* not NUL-terminated until look_up has folded it */
+    const char *name; /* look_up replaces it by the folded name, with a NUL */
     uint32_t length, byte; /* byte: the place of the use */
     uint32_t start_scope;
     bool inline_flow; /* see find_candidates */
@@ -345,8 +345,8 @@ static void names_of_item(struct ck_lint_source *source, const char *mapping, co
 }
 
 /*
- * value[index]: known only for a constant text as index. It stays open: the key may be replaced at
- * run time.
+ * value[index]: known only for a constant text as index. It stays open: the mapping may have been
+ * changed.
  */
 static void names_of_subscript(struct ck_lint_source *source, TSNode node, unsigned depth, struct ck_lint_names *names)
 {
