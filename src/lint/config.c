@@ -10,15 +10,19 @@
 
 #include <string.h>
 
-#define ADR_DIGITS 4
-#define TEXT_MAX 1024
+#define ADR_DIGITS 4  /* as in the file names: 0003-title.md */
+#define TEXT_MAX 1024 /* bytes of one text in the file */
 
+/* An entry of 'exclude'. why is required, so that each exclusion has a reason; nothing reads it. */
 struct exclusion {
     struct ck_yaml_place place;
     const char *path, *why;
 };
 
-/* What is in the file. */
+/*
+ * What is in the file, filled by the tables of keys below. Its lists are in the arena of the
+ * configuration, so they are passed on without a copy.
+ */
 struct config_file {
     int version; /* the index in versions */
     const char *adr_dir;
@@ -30,6 +34,7 @@ struct config_file {
 
 /* ---- forms ------------------------------------------------------------------------------- */
 
+/* "3" is refused: the number must be the one in the file name. */
 static bool is_record_number(const char *text)
 {
     return strspn(text, "0123456789") == ADR_DIGITS && text[ADR_DIGITS] == '\0';
@@ -47,6 +52,7 @@ static bool is_path_from_top(const char *text)
     return good;
 }
 
+/* The texts go into messages: "it must be ...". */
 static const struct ck_yaml_form number_form = {is_record_number, "the number of a record, as in \"0003\""};
 static const struct ck_yaml_form path_form = {is_path_from_top,
                                               "a path from the top of the tree, without '.' and '..'"};
@@ -56,6 +62,7 @@ static const struct ck_yaml_form path_form = {is_path_from_top,
 #define AT(type, member) .offset = offsetof(struct type, member)
 
 static const char *const versions[] = {"1", NULL}; /* a word, so that "1" in quotes is valid too */
+/* The index is the value that is stored. CHOKE_SEVERITY_NOTE is 1, so 0 is free for "off". */
 static const char *const severities[] = {[0] = "off",
                                          [CHOKE_SEVERITY_NOTE] = "note",
                                          [CHOKE_SEVERITY_WARNING] = "warning",
@@ -75,6 +82,7 @@ static const struct ck_yaml_key exclusion_keys[] = {
     {.name = NULL},
 };
 
+/* For CK_YAML_PAIRS: the first takes the key, the second the value. Such a table needs no end. */
 static const struct ck_yaml_key choice_keys[] = {
     {"rule", CK_YAML_TEXT, AT(ck_lint_choice, rule)},
     {"severity", CK_YAML_CHOICE, AT(ck_lint_choice, severity), .choices = severities},
@@ -101,6 +109,7 @@ const struct ck_yaml_format ck_lint_config_format = {.what = "configuration",
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
+/* A module that may create processes needs a reason: a decision record or a sentence. */
 static int take_modules(struct ck_lint_config *config, const struct config_file *file, struct choke_error *error)
 {
     for (uint32_t i = 0; i < file->module_count; i++)
@@ -112,6 +121,7 @@ static int take_modules(struct ck_lint_config *config, const struct config_file 
     return 0;
 }
 
+/* Makes one list of patterns, as if they were a .gitignore at the top (base_length 0). */
 static int take_exclude(struct ck_lint_config *config, const struct config_file *file, struct choke_error *error)
 {
     struct ck_ignore *exclude = ck_arena_alloc(&config->arena, sizeof(*exclude));
@@ -125,6 +135,7 @@ static int take_exclude(struct ck_lint_config *config, const struct config_file 
         if (!ck_ignore_pattern(&config->arena, entry->path, strlen(entry->path), pattern))
             return ck_yaml_error(&ck_lint_config_format, config->file, entry->place, error,
                                  "'%s' is not a pattern of .gitignore", CK_QUOTE(entry->path));
+        /* ck_ignore_pattern returns true without a text when memory ran out. */
         if (!pattern->text)
             return ck_error_oom(error);
     }
@@ -139,6 +150,7 @@ int ck_lint_config_parse(const char *file, const char *text, size_t length, stru
     const struct ck_yaml_source source = {file, text, length};
     struct config_file filled = {0};
     *ret_config = (struct ck_lint_config){0};
+    /* Messages about the configuration may come later, when the caller's string is gone. */
     ret_config->file = ck_arena_strdup(&ret_config->arena, file);
     if (!ret_config->file)
         return ck_error_oom(error);
@@ -166,6 +178,10 @@ bool ck_lint_config_allows(const struct ck_lint_config *config, const char *path
     for (size_t i = 0; i < config->module_count; i++) {
         const char *module = config->modules[i].path;
         size_t length = strlen(module);
+        /*
+         * base/yaml.h refuses an empty text, so there is a last byte. Without the slash "src/run"
+         * would also allow "src/runner.c".
+         */
         bool beneath = module[length - 1] == '/' && strncmp(module, path, length) == 0;
         if (beneath || strcmp(module, path) == 0)
             return true;

@@ -30,13 +30,15 @@
 #define CK_LINT_CONFIG_NAME ".chokepoint-lint.yaml"
 #define CK_LINT_CONFIG_MAX_BYTES ((size_t)256 << 10)
 
+/* A file or directory that may create processes. */
 struct ck_lint_module {
-    struct ck_yaml_place place;
+    struct ck_yaml_place place; /* for messages */
     const char *path;
     const char *adr; /* four digits, or NULL */
     const char *why; /* NULL only where there is an adr */
 };
 
+/* The severity that the tree chose for a rule. */
 struct ck_lint_choice {
     struct ck_yaml_place place;
     const char *rule;

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MESSAGE_MAX_BYTES 512
-#define LINE_SHOWN 200  /* bytes of a source line that are kept */
-#define BEFORE_SHOWN 60 /* bytes of those before the finding */
+#define MESSAGE_MAX_BYTES 512 /* a longer message is cut */
+#define LINE_SHOWN 200        /* bytes of a source line that are kept */
+#define BEFORE_SHOWN 60       /* bytes of those before the finding */
 
 /* ---- the rules --------------------------------------------------------------------------- */
 
@@ -35,6 +35,7 @@ static const struct choke_lint_rule builtin_rules[CK_LINT_BUILTIN_RULES] = {
                                        "A waiver without a finding would hide the next one.", "Remove it."},
 };
 
+/* The public enum starts at 1, that of the rules at 0. */
 static enum choke_severity public_severity(enum ck_lint_severity severity)
 {
     return severity == CK_LINT_ERROR     ? CHOKE_SEVERITY_ERROR
@@ -42,6 +43,7 @@ static enum choke_severity public_severity(enum ck_lint_severity severity)
                                          : CHOKE_SEVERITY_NOTE;
 }
 
+/* Copies the rules into one array. The strings stay in the rules. */
 int ck_lint_rule_index_make(struct ck_arena *arena, const struct ck_lint_rules *loaded,
                             struct ck_lint_rule_index *ret_rule_index)
 {
@@ -83,6 +85,10 @@ static const struct choke_lint_rule *public_rule(const struct ck_lint_rule_index
     size_t before = 0;
     for (uint32_t i = 0; i < rule_index->loaded->rulesets_count; i++) {
         const struct ck_lint_ruleset *set = rule_index->loaded->rulesets[i];
+        /*
+         * The index has the rules in the order of the sets, so the place in its set gives the place
+         * in the index, without a search by name.
+         */
         if (rule >= set->rules && rule < set->rules + set->rules_count)
             return &rule_index->rules[before + (size_t)(rule - set->rules)];
         before += set->rules_count;
@@ -94,10 +100,10 @@ static const struct choke_lint_rule *public_rule(const struct ck_lint_rule_index
 
 struct findings_builder {
     const struct ck_lint_tree_ruleset *tree_ruleset;
-    struct ck_arena *arena;
+    struct ck_arena *arena; /* for the report; lives as long as it */
     const struct ck_walk_file *file;
-    struct ck_lint_findings *reported;
-    struct ck_waiver *waivers;
+    struct ck_lint_findings *reported; /* the result */
+    struct ck_waiver *waivers;         /* the valid ones; freed by ck_lint_findings_make */
     size_t waiver_count;
     bool failed; /* out of memory */
 };
@@ -113,6 +119,7 @@ __attribute__((format(printf, 4, 5))) static void add(struct findings_builder *b
     char message_text[MESSAGE_MAX_BYTES];
     va_list list;
     enum choke_severity severity = ck_lint_config_severity(&builder->tree_ruleset->config, rule->id, rule->severity);
+    /* 0 is "off". */
     if (severity == 0)
         return;
     if (builder->reported->count == CK_LINT_FINDINGS_REPORTED_MAX) {
@@ -141,6 +148,7 @@ __attribute__((format(printf, 4, 5))) static void add(struct findings_builder *b
 
 /* ---- waivers ---- */
 
+/* Says what is wrong with it: its text, the configuration, or the record. */
 static void report_unfounded_waiver(struct findings_builder *builder, const struct ck_waiver *waiver)
 {
     const struct choke_lint_rule *rule =
@@ -169,6 +177,7 @@ static bool is_founded(const struct findings_builder *builder, const struct ck_w
 /* Keeps the valid waivers. The others are findings, and waive nothing. */
 static int read_waivers(struct findings_builder *builder, const struct ck_lint_scan *scan)
 {
+    /* One more, because calloc of nothing may return NULL. */
     builder->waivers = calloc(scan->comments_count + 1, sizeof(*builder->waivers));
     if (!builder->waivers)
         return -ENOMEM;
@@ -183,6 +192,7 @@ static int read_waivers(struct findings_builder *builder, const struct ck_lint_s
     return 0;
 }
 
+/* Marks the waiver as used, so the order matters: only ask for findings that would be reported. */
 static bool is_waived(struct findings_builder *builder, const char *rule, const struct ck_lint_location *location)
 {
     bool waived = false;
@@ -191,6 +201,9 @@ static bool is_waived(struct findings_builder *builder, const char *rule, const 
     return waived;
 }
 
+/*
+ * For each rule that it names. Call after all findings of the file were compared with the waivers.
+ */
 static void report_unused_waiver(struct findings_builder *builder, const struct ck_waiver *waiver)
 {
     const struct ck_lint_rule_index *rule_index = &builder->tree_ruleset->rule_index;
@@ -208,6 +221,7 @@ static void report_unused_waiver(struct findings_builder *builder, const struct 
 
 /* ---- findings ---- */
 
+/* See the top of this file for the order of the checks. */
 static void report_finding(struct findings_builder *builder, const struct ck_lint_finding *found)
 {
     const struct choke_lint_rule *rule = public_rule(&builder->tree_ruleset->rule_index, found->rule);
@@ -260,6 +274,10 @@ static size_t at_character(const char *line, size_t length, size_t at)
     return at;
 }
 
+/*
+ * Keeps the part of the line around the finding. source_at is where the finding begins in it. False
+ * when memory ran out.
+ */
 static bool keep_source(struct ck_arena *arena, struct choke_lint_finding *finding, const char *line, size_t length)
 {
     size_t at = finding->byte_column > 0 ? finding->byte_column - 1 : 0;
@@ -269,6 +287,7 @@ static bool keep_source(struct ck_arena *arena, struct choke_lint_finding *findi
     if (at > length)
         at = length;
     if (length > LINE_SHOWN) {
+        /* A line may be a whole minified file, so only LINE_SHOWN bytes of it are kept. */
         first = at > BEFORE_SHOWN ? at_character(line, length, at - BEFORE_SHOWN) : 0;
         size_t last = length - first > LINE_SHOWN ? at_character(line, length, first + LINE_SHOWN) : length;
         length = last - first;
@@ -291,6 +310,7 @@ static bool keep_sources(struct ck_arena *arena, struct ck_lint_findings *report
             line = newline ? newline + 1 : end;
         }
         const char *newline = line < end ? memchr(line, '\n', (size_t)(end - line)) : NULL;
+        /* Line 0: the finding is about the whole file. */
         if (finding->line != 0 && !keep_source(arena, finding, line, (size_t)((newline ? newline : end) - line)))
             return false;
     }
@@ -315,6 +335,7 @@ int ck_lint_findings_make(const struct ck_lint_tree_ruleset *tree_ruleset, struc
     const struct ck_lint_scan *scan = scanned->scan;
     struct findings_builder builder = {
         .tree_ruleset = tree_ruleset, .arena = arena, .file = scanned->file, .reported = ret_reported};
+    /* A waiver gives at most one finding for each of its rules. One more for a syntax error. */
     size_t most = (size_t)scan->findings_count + (size_t)scan->comments_count * CK_WAIVER_MAX_RULES + 1;
     *ret_reported = (struct ck_lint_findings){.dropped = scan->findings_dropped};
     ret_reported->findings =

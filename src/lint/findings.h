@@ -29,9 +29,10 @@ enum ck_lint_builtin_rule {
 struct ck_lint_rule_index {
     const struct ck_lint_rules *loaded;
     struct choke_lint_rule *rules;
-    size_t count;
+    size_t count; /* of all rules */
 };
 
+/* Returns 0 or -ENOMEM. The index points into loaded. */
 int ck_lint_rule_index_make(struct ck_arena *arena, const struct ck_lint_rules *loaded,
                             struct ck_lint_rule_index *ret_rule_index);
 const struct choke_lint_rule *ck_lint_rule_index_builtin(const struct ck_lint_rule_index *rule_index,
@@ -47,8 +48,8 @@ struct ck_lint_tree_ruleset {
 };
 
 struct ck_lint_findings {
-    struct choke_lint_finding *findings; /* in the order of their places */
-    size_t count, dropped, waived, allowed;
+    struct choke_lint_finding *findings;    /* in the order of their places */
+    size_t count, dropped, waived, allowed; /* dropped: beyond the maximum; allowed: in a module of the configuration */
 };
 
 /* A file, and what the scanner saw in its text. */

@@ -13,6 +13,7 @@
 
 /* ---- one character ----------------------------------------------------------------------- */
 
+/* The classes of POSIX. In <ctype.h> each is a function. */
 static const struct {
     const char *name;
     int (*has)(int);
@@ -60,6 +61,7 @@ static size_t match_member(const char *at, const char *end, unsigned char byte, 
     size_t n = read_bound(at, end, &low);
     if (n == 0)
         return 0;
+    /* A dash at the end of the set is a plain byte: [a-]. */
     if (end - at - (ptrdiff_t)n < 2 || at[n] != '-' || at[n + 1] == ']') {
         *matched = *matched || byte == low;
         return n;
@@ -81,6 +83,7 @@ static size_t match_set(const char *pattern, const char *end, unsigned char byte
     bool negated = at < end && (*at == '!' || *at == '^');
     bool matched = false;
     at += negated;
+    /* "]" right after the opening is a member: []a]. */
     for (bool first = true; first || (at < end && *at != ']'); first = false) {
         size_t n = at < end ? match_member(at, end, byte, &matched) : 0;
         if (n == 0)
@@ -105,6 +108,7 @@ static size_t match_byte(const char *pattern, const char *end, unsigned char byt
         size_t n = match_set(pattern, end, byte, &matched);
         return matched ? n : 0;
     }
+    /* A backslash at the end of a pattern matches nothing, as in Git. */
     if (*pattern == '\\')
         return end - pattern > 1 && (unsigned char)pattern[1] == byte ? 2 : 0;
     return (unsigned char)*pattern == byte;
@@ -126,11 +130,13 @@ static const char *pattern_end(const char *at)
     return at;
 }
 
+/* The end of a path's segment. */
 static const char *path_end(const char *at)
 {
     return at + strcspn(at, "/");
 }
 
+/* On a mismatch goes back to the last star, and lets it take one byte more. */
 static bool segment_matches(const char *pattern, const char *pattern_last, const char *text, const char *text_last)
 {
     const char *after_star = NULL;
@@ -153,6 +159,7 @@ static bool segment_matches(const char *pattern, const char *pattern_last, const
             return false;
         }
     }
+    /* The text is used up: only stars may be left. */
     while (pattern < pattern_last && *pattern == '*')
         pattern++;
     return pattern == pattern_last;
@@ -183,6 +190,10 @@ static bool step(const char **pattern, const char **path)
     return true;
 }
 
+/*
+ * The same with segments: "**" is the star, and takes one segment more on a mismatch. NULL is the
+ * end of the pattern or the path.
+ */
 static bool path_matches(const char *pattern, const char *path)
 {
     const char *after_star = NULL;
@@ -239,6 +250,7 @@ static size_t trimmed(const char *line, size_t length)
 bool ck_ignore_pattern(struct ck_arena *arena, const char *line, size_t length, struct ck_ignore_pattern *ret_pattern)
 {
     struct ck_ignore_pattern pattern = {0};
+    /* "\#" is a pattern: the backslash stays and quotes the byte. */
     length = line[0] == '#' || length == 0 ? 0 : trimmed(line, length);
     if (length > 0 && line[0] == '!') {
         pattern.negated = true;
@@ -249,6 +261,7 @@ bool ck_ignore_pattern(struct ck_arena *arena, const char *line, size_t length, 
         pattern.directories_only = true;
         length--;
     }
+    /* After the slash at the end is removed: "build/" is not anchored, "/build" is. */
     pattern.anchored = length > 0 && memchr(line, '/', length);
     if (length > 0 && line[0] == '/') {
         line++;
@@ -261,12 +274,14 @@ bool ck_ignore_pattern(struct ck_arena *arena, const char *line, size_t length, 
     return true;
 }
 
+/* The byte order mark of UTF-8, which some editors write. Git skips it too. */
 static const char *skip_mark(const char *text, const char *end)
 {
     static const char mark[] = "\xef\xbb\xbf";
     return end - text >= 3 && memcmp(text, mark, 3) == 0 ? text + 3 : text;
 }
 
+/* An upper bound of the patterns, to allocate them at once. */
 static size_t count_lines(const char *text, const char *end)
 {
     size_t lines = 1;
@@ -301,6 +316,7 @@ int ck_ignore_parse(struct ck_arena *arena, const struct ck_ignore *outer, size_
     return 0;
 }
 
+/* path is relative to the directory of the pattern. */
 static bool pattern_matches(const struct ck_ignore_pattern *pattern, const char *path, bool is_directory)
 {
     if (pattern->directories_only && !is_directory)
@@ -312,6 +328,9 @@ static bool pattern_matches(const struct ck_ignore_pattern *pattern, const char 
     return segment_matches(pattern->text, pattern->text + strlen(pattern->text), name, name + strlen(name));
 }
 
+/*
+ * From the last pattern to the first, and from the nearest file outwards: the first match decides.
+ */
 bool ck_ignore_matches(const struct ck_ignore *ignore, const char *path, bool is_directory)
 {
     for (; ignore; ignore = ignore->outer)
@@ -323,6 +342,7 @@ bool ck_ignore_matches(const struct ck_ignore *ignore, const char *path, bool is
 
 bool ck_ignore_matches_within(const struct ck_ignore *ignore, const char *path, bool is_directory)
 {
+    /* PATH_MAX: no longer path could have been opened. */
     char above[4096];
     size_t length = strlen(path);
     if (!ignore || length >= sizeof(above))
@@ -330,6 +350,10 @@ bool ck_ignore_matches_within(const struct ck_ignore *ignore, const char *path, 
     memcpy(above, path, length + 1);
     for (char *slash = strchr(above, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
+        /*
+         * Git does not look into a directory that is left out, so '!' cannot include a file in it
+         * again.
+         */
         if (ck_ignore_matches(ignore, above, true))
             return true;
         *slash = '/';

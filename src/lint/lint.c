@@ -37,29 +37,30 @@
 #include <string.h>
 #include <unistd.h>
 
-#define JOBS_MAX 64
+#define JOBS_MAX 64                   /* threads */
 #define FINDINGS_MAX ((size_t)100000) /* of a whole run */
 #define FIRST_LINE_BYTES 256          /* enough for #! and an interpreter */
 
 /* The result of one file. */
 struct file_result {
-    struct ck_lint_findings reported;
-    const char *skipped; /* the reason, or NULL */
-    bool not_scanned;
-    bool is_scanned;
-    uint64_t bytes;
+    struct ck_lint_findings reported; /* in the arena of the worker */
+    const char *skipped;              /* the reason, or NULL */
+    bool not_scanned;                 /* a source, so the skip is a finding too */
+    bool is_scanned;                  /* in full */
+    uint64_t bytes;                   /* read, also of a file that was then skipped */
 };
 
 struct lint_run;
 
+/* One thread. Zero-filled is valid for free_worker. */
 struct worker {
     struct lint_run *run;
-    struct ck_arena arena;
+    struct ck_arena arena; /* for the findings; freed with the report */
     struct ck_lint_scanner *scanner;
-    char *buffer;
+    char *buffer; /* the text of the file under way */
     pthread_t thread;
-    bool started;
-    int failure;
+    bool started; /* false for the first worker, which is the caller's thread */
+    int failure;  /* a negative errno, with error set; 0 */
     struct choke_error error;
 };
 
@@ -72,14 +73,15 @@ struct lint_run {
     struct ck_lint_tree_ruleset tree_ruleset;
     struct ck_lint_walk walk;
     struct file_result *file_results; /* one for each file of the walk */
-    atomic_size_t next;
-    atomic_size_t findings_so_far; /* over all threads, to stop at FINDINGS_MAX */
-    atomic_bool stop;
+    atomic_size_t next;               /* index of the next file to take */
+    atomic_size_t findings_so_far;    /* over all threads, to stop at FINDINGS_MAX */
+    atomic_bool stop;                 /* a worker has failed: the others end too */
     struct worker workers[JOBS_MAX];
 };
 
 /* ---- the configuration ------------------------------------------------------------------- */
 
+/* ELOOP is what openat2 returns for a symlink that it must not follow. */
 static int config_error(const char *path, int errnum, struct choke_error *error)
 {
     const char *why = errnum == ELOOP ? "it is a link" : errnum == EFBIG ? "it is too large" : strerror(errnum);
@@ -116,6 +118,7 @@ static int open_own_config(struct lint_run *run, int *ret_fd, struct choke_error
     return take_file(run, &fd, S_IFREG, ret_fd, error);
 }
 
+/* A path that the caller gave may be a symlink and outside of the top: the caller is trusted. */
 static int open_config(struct lint_run *run, const char *given, int *ret_fd, struct choke_error *error)
 {
     if (!given)
@@ -136,6 +139,7 @@ static int read_adrs(struct lint_run *run, const char *given, struct choke_error
         adr_dir = ck_arena_printf(&run->arena, "%.*s/%s", (int)(slash - given), given, adr_dir);
     if (!adr_dir && run->tree_ruleset.config.adr_dir)
         return ck_error_oom(error);
+    /* The top itself is O_PATH. A given configuration is relative to the working directory. */
     CK_FD top_fd = !given ? ck_top_open(&run->top, ".", O_RDONLY | O_DIRECTORY) : -1;
     if (!given && top_fd < 0)
         return config_error(run->top.path, -top_fd, error);
@@ -163,6 +167,7 @@ static int check_config(struct lint_run *run, struct choke_error *error)
     return 0;
 }
 
+/* Without a file the configuration stays zero-filled, which is valid. */
 static int read_config(struct lint_run *run, const char *given, struct choke_error *error)
 {
     CK_FD fd = -1;
@@ -197,6 +202,7 @@ static const struct ck_grammar *detect_language(struct worker *worker, const str
     const struct ck_grammar *grammar = ck_grammar_of(file->path, NULL, 0);
     if (grammar)
         return grammar;
+    /* pread leaves the position alone, so that the whole file can be read after it. */
     ssize_t length = pread(fd, worker->buffer, FIRST_LINE_BYTES, 0);
     return length > 2 ? ck_grammar_of(file->path, worker->buffer, (size_t)length) : NULL;
 }
@@ -208,6 +214,7 @@ static int make_findings(struct worker *worker, const struct ck_walk_file *file,
     struct lint_run *run = worker->run;
     struct ck_lint_findings *reported = &file_result->reported;
     struct ck_arena discarded = {0};
+    /* Each thread may add one more file after this, so the maximum is not exact. */
     bool full = atomic_load(&run->findings_so_far) >= FINDINGS_MAX;
     struct ck_lint_scanned_file scanned = {file, found, worker->buffer, length};
     int r = ck_lint_findings_make(&run->tree_ruleset, full ? &discarded : &worker->arena, &scanned, reported);
@@ -220,6 +227,7 @@ static int make_findings(struct worker *worker, const struct ck_walk_file *file,
     return r < 0 ? ck_error_oom(&worker->error) : 0;
 }
 
+/* Scans the text in the buffer and keeps the result. */
 static int scan(struct worker *worker, const struct ck_walk_file *file, const struct ck_grammar *grammar, size_t length,
                 struct file_result *file_result)
 {
@@ -237,6 +245,10 @@ static int scan(struct worker *worker, const struct ck_walk_file *file, const st
     return r;
 }
 
+/*
+ * A file that cannot be read is skipped. Only a lack of memory, or rules that do not compile,
+ * fails.
+ */
 static int lint_file(struct worker *worker, const struct ck_walk_file *file, struct file_result *file_result)
 {
     struct stat status;
@@ -244,17 +256,24 @@ static int lint_file(struct worker *worker, const struct ck_walk_file *file, str
     CK_FD fd = ck_top_open(&worker->run->top, file->path, O_RDONLY);
     if (fd < 0 || fstat(fd, &status) < 0)
         return skip(worker, file_result, strerror(fd < 0 ? -fd : errno), source);
+    /* It was a regular file in the walk, and was replaced since. */
     if (!S_ISREG(status.st_mode))
         return skip(worker, file_result, "not a regular file", false);
     const struct ck_grammar *grammar = detect_language(worker, file, fd);
     if (!grammar)
+        /* Only a file that the caller named is worth a message. */
         return file->named ? skip(worker, file_result, "not a supported language", false) : 0;
+    /* One byte more than allowed, so that the scanner sees that the file is too large. */
     long length = ck_fd_read_all(fd, worker->buffer, CK_LINT_FILE_MAX_BYTES + 1);
     if (length < 0)
         return skip(worker, file_result, strerror((int)-length), true);
     return scan(worker, file, grammar, (size_t)length, file_result);
 }
 
+/*
+ * Takes files until there are no more. Which thread takes which file does not matter for the
+ * report.
+ */
 static void work(struct worker *worker)
 {
     struct lint_run *run = worker->run;
@@ -276,6 +295,7 @@ static void *work_in_thread(void *data)
     return NULL;
 }
 
+/* 0: one thread for each CPU on which this process may run. */
 static size_t count_jobs(const struct lint_run *run, unsigned wanted)
 {
     cpu_set_t cpus;
@@ -289,6 +309,7 @@ static size_t count_jobs(const struct lint_run *run, unsigned wanted)
     return jobs > 0 ? jobs : 1;
 }
 
+/* Before any thread starts, so that a failure needs no thread to be stopped. */
 static int prepare(struct lint_run *run, struct worker *worker, struct choke_error *error)
 {
     worker->run = run;
@@ -307,6 +328,7 @@ static void run_workers(struct lint_run *run, size_t jobs)
 {
     sigset_t all, before;
     (void)sigfillset(&all);
+    /* New threads inherit the mask. */
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     for (size_t i = 1; i < jobs; i++)
         run->workers[i].started = pthread_create(&run->workers[i].thread, NULL, work_in_thread, &run->workers[i]) == 0;
@@ -317,6 +339,7 @@ static void run_workers(struct lint_run *run, size_t jobs)
             (void)pthread_join(run->workers[i].thread, NULL);
 }
 
+/* Not the arena: the report points into it. */
 static void free_worker(struct worker *worker)
 {
     ck_lint_scanner_free(worker->scanner);
@@ -328,6 +351,7 @@ static void free_worker(struct worker *worker)
 static int lint_all_files(struct lint_run *run, unsigned wanted, struct choke_error *error)
 {
     size_t jobs = count_jobs(run, wanted);
+    /* One more, because calloc of nothing may return NULL. */
     run->file_results = calloc(run->walk.file_count + 1, sizeof(*run->file_results));
     int r = !run->file_results ? ck_error_oom(error) : 0;
     for (size_t i = 0; r == 0 && i < jobs; i++)
@@ -335,6 +359,7 @@ static int lint_all_files(struct lint_run *run, unsigned wanted, struct choke_er
     if (r == 0)
         run_workers(run, jobs);
     for (size_t i = 0; i < jobs; i++) {
+        /* The first failure is reported. */
         if (r == 0 && run->workers[i].failure < 0) {
             r = run->workers[i].failure;
             if (error)
@@ -372,6 +397,7 @@ static int add_up_results(struct lint_run *run)
     return 0;
 }
 
+/* Lists all skips, and adds a finding for each that may hide a source. */
 static int report_skips(struct lint_run *run, struct choke_lint_finding *findings, size_t *count)
 {
     struct ck_lint_walk *walk = &run->walk;
@@ -402,6 +428,7 @@ static void count_severities(struct choke_lint_report *report)
     }
 }
 
+/* Joins the results of all files in the order of the walk. */
 static int make_report(struct lint_run *run, struct choke_error *error)
 {
     struct choke_lint_report *report = &run->report;
@@ -431,6 +458,7 @@ static int make_report(struct lint_run *run, struct choke_error *error)
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
+/* Lists the files of all paths. A path that does not exist is an error, not a skip. */
 static int walk_paths(struct lint_run *run, const struct choke_lint_options *options, const char *const *paths,
                       struct choke_error *error)
 {
@@ -442,6 +470,7 @@ static int walk_paths(struct lint_run *run, const struct choke_lint_options *opt
     return r;
 }
 
+/* The steps of the overview at the top of this file. The first path decides which tree it is. */
 static int run_steps(struct lint_run *run, const struct choke_lint_options *options, struct choke_error *error)
 {
     static const char *const here[] = {".", NULL};
@@ -467,6 +496,7 @@ int ck_lint_run(const struct choke_lint_options *options, struct choke_lint_repo
     struct lint_run *run = calloc(1, sizeof(*run));
     if (!run)
         return ck_error_oom(error);
+    /* Zero would be a valid descriptor, and ck_top_done would close it. */
     run->top.fd = -1;
     int r = run_steps(run, options, error);
     if (r < 0)
@@ -476,6 +506,7 @@ int ck_lint_run(const struct choke_lint_options *options, struct choke_lint_repo
     return r;
 }
 
+/* Also frees a run that failed half way: every part is valid when it is zero-filled. */
 void ck_lint_report_free(struct choke_lint_report *report)
 {
     struct lint_run *run = (struct lint_run *)report;

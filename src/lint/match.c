@@ -21,13 +21,14 @@
  * as not scanned in full.
  */
 #define IN_PROGRESS_MAX 256
-#define MATCH_MAX_MICROSECONDS ((uint64_t)5000000)
-#define DEPTH_MAX ((uint32_t)60000) /* below the 16 bits of the cursor, see is_too_deep */
-#define LEVELS_PER_BYTE 4           /* more than any grammar nests for one byte of source */
-#define MATCHES_FIRST 64
+#define MATCH_MAX_MICROSECONDS ((uint64_t)5000000) /* for one file, with its names and conditions */
+#define DEPTH_MAX ((uint32_t)60000)                /* below the 16 bits of the cursor, see is_too_deep */
+#define LEVELS_PER_BYTE 4                          /* more than any grammar nests for one byte of source */
+#define MATCHES_FIRST 64                           /* room of the array when it is first needed */
 
 /* ---- conditions -------------------------------------------------------------------------- */
 
+/* text may contain a NUL, so lengths are compared. */
 static bool has_value(const struct ck_lint_strings *values, const char *text, size_t length)
 {
     for (uint32_t i = 0; i < values->count; i++)
@@ -98,6 +99,7 @@ static bool condition_holds(struct ck_lint_source *source, TSNode arguments, con
 static bool rule_holds(struct ck_lint_source *source, const struct ck_lint_rule *rule, uint32_t query,
                        const TSNode *arguments)
 {
+    /* Bit i: the rule is for query i of its file. */
     if ((rule->queries >> query & 1) == 0)
         return false;
     for (uint32_t i = 0; i < rule->when_count; i++)
@@ -108,11 +110,13 @@ static bool rule_holds(struct ck_lint_source *source, const struct ck_lint_rule 
 
 /* ---- one match --------------------------------------------------------------------------- */
 
+/* What a match captured. @arguments and @site are optional in a query. */
 struct capture_set {
     TSNode name, arguments, site;
     bool has_name, has_arguments, has_site;
 };
 
+/* A capture that no query has is UINT32_MAX in the program, which is never an index. */
 static struct capture_set take_captures(const struct ck_lint_program *program, const TSQueryMatch *match)
 {
     struct capture_set set = {0};
@@ -139,6 +143,7 @@ static void choose_rule(struct ck_lint_source *source, uint32_t query, const str
     const struct ck_lint_rule *const *rules;
     uint32_t count = ck_lint_rules_about(source->program, name, &rules);
     for (uint32_t i = 0; i < count; i++) {
+        /* Rules are in the order of the file, so no later one can come before *best. */
         if (best->rule && best->rule->order <= rules[i]->order)
             return;
         if (rule_holds(source, rules[i], query, captures->has_arguments ? &captures->arguments : NULL)) {
@@ -149,6 +154,7 @@ static void choose_rule(struct ck_lint_source *source, uint32_t query, const str
     }
 }
 
+/* Resolves @name and finds the rule for it. False if no rule holds. */
 static bool evaluate_match(struct ck_lint_source *source, const TSQueryMatch *match, struct ck_lint_match *ret_match)
 {
     struct capture_set captures = take_captures(source->program, match);
@@ -162,6 +168,7 @@ static bool evaluate_match(struct ck_lint_source *source, const TSQueryMatch *ma
     for (uint32_t i = 0; i < names.count; i++)
         choose_rule(source, query, &captures, names.items[i], ret_match);
     choose_rule(source, query, &captures, "*", ret_match);
+    /* A rule about anything: the report shows what it is, as far as that is known. */
     if (ret_match->rule && strcmp(ret_match->resolved, "*") == 0)
         ret_match->resolved = names.count > 0 ? names.items[0] : ck_lint_source_text(source, captures.name);
     return !!ret_match->rule;
@@ -169,6 +176,9 @@ static bool evaluate_match(struct ck_lint_source *source, const TSQueryMatch *ma
 
 /* ---- all of them ------------------------------------------------------------------------- */
 
+/*
+ * Not in the arena: the old array would stay there each time it grows. False when memory ran out.
+ */
 static bool add_match(struct ck_lint_matches *matches, const struct ck_lint_match *match)
 {
     if (matches->count == matches->capacity) {
@@ -183,6 +193,7 @@ static bool add_match(struct ck_lint_matches *matches, const struct ck_lint_matc
     return true;
 }
 
+/* By the first byte, then by the end. */
 static int compare_locations(TSNode a, TSNode b)
 {
     uint32_t left = ts_node_start_byte(a), right = ts_node_start_byte(b);
@@ -193,6 +204,7 @@ static int compare_locations(TSNode a, TSNode b)
     return (left > right) - (left < right);
 }
 
+/* Equal names are next to each other, the rule that is first in its file before the others. */
 static int compare_names(const void *left, const void *right)
 {
     const struct ck_lint_match *a = left;
@@ -201,6 +213,7 @@ static int compare_names(const void *left, const void *right)
     return order != 0 ? order : (a->rule->order > b->rule->order) - (a->rule->order < b->rule->order);
 }
 
+/* The order of the report. Several names may share a site. */
 static int compare_sites(const void *left, const void *right)
 {
     const struct ck_lint_match *a = left;
@@ -251,6 +264,10 @@ int ck_lint_match_all(struct ck_lint_source *source, TSQueryCursor *cursor, stru
 {
     struct ck_lint_matches matches = {0};
     TSQueryMatch match;
+    /*
+     * The timeout of the cursor stops a long search between two matches. The deadline also bounds
+     * the time for names and conditions, and says afterwards whether the time was over.
+     */
     uint64_t deadline_ns = ck_clock_now_ns() + MATCH_MAX_MICROSECONDS * 1000;
     ts_query_cursor_set_match_limit(cursor, IN_PROGRESS_MAX);
     ts_query_cursor_set_timeout_micros(cursor, MATCH_MAX_MICROSECONDS);

@@ -8,9 +8,10 @@
 #include "lint/lang/resolve.h"
 #include "lint/rules.h"
 
+/* A rule that holds for a place in the file. */
 struct ck_lint_match {
     const struct ck_lint_rule *rule;
-    TSNode name, site;
+    TSNode name, site;    /* site: what the finding points at */
     const char *resolved; /* in the source's arena */
 };
 

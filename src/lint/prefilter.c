@@ -23,18 +23,20 @@
 #include <errno.h>
 #include <string.h>
 
-#define BITS_MAX 256
-#define TRIGGERS_MAX 512
-#define SLOTS 1024 /* a power of two, several times BITS_MAX */
-#define BLOOM_BITS 16384
+#define BITS_MAX 256     /* words and pairs of one language together */
+#define TRIGGERS_MAX 512 /* of one language */
+#define SLOTS 1024       /* a power of two, several times BITS_MAX */
+#define BLOOM_BITS 16384 /* 2 KiB, which stay in the cache of the CPU */
+/* FNV-1a with 32 bits. */
 #define HASH_START 2166136261u
 #define HASH_STEP 16777619u
 #define NAME_MAX_BYTES 64 /* of a string that may be a name */
 
+/* A word of a trigger or a lookup. */
 struct word {
     const char *text;
     uint32_t length, hash;
-    uint32_t bit;
+    uint32_t bit; /* in struct word_set */
 };
 
 /* The bit is set when second comes right after first. Both are numbers of words. */
@@ -42,6 +44,7 @@ struct pair {
     uint32_t first, second, bit;
 };
 
+/* One bit for each word and each pair. */
 struct word_set {
     uint64_t bits[BITS_MAX / 64];
 };
@@ -49,15 +52,16 @@ struct word_set {
 struct ck_prefilter {
     struct word words[BITS_MAX];
     struct pair pairs[BITS_MAX];
-    uint32_t words_count, pairs_count, bits_count;
-    uint16_t slots[SLOTS]; /* the number of a word plus one; 0: empty */
+    uint32_t words_count, pairs_count, bits_count; /* bits: words and pairs */
+    uint16_t slots[SLOTS];                         /* the number of a word plus one; 0: empty */
     uint64_t bloom[BLOOM_BITS / 64];
     struct word_set triggers[TRIGGERS_MAX];
     uint32_t triggers_count;
-    struct word_set lookups;
-    bool always, python;
+    struct word_set lookups; /* words after which strings count */
+    bool always, python;     /* always: a trigger is "*"; python: skip strings and comments */
 };
 
+/* A table, because this is asked for every byte of every file. */
 static const bool word_bytes[256] = {
     ['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true, ['_'] = true, [0x80 ... 0xff] = true,
 };
@@ -90,6 +94,7 @@ static uint32_t find_slot(const struct ck_prefilter *prefilter, const char *text
     return slot;
 }
 
+/* The same hash as in read_word, which computes it along the way. */
 static uint32_t hash_word(const char *text, size_t length)
 {
     uint32_t hash = HASH_START;
@@ -115,12 +120,14 @@ static bool has_bit(const struct word_set *set, uint32_t bit)
 static int enter_word(struct ck_prefilter *prefilter, struct ck_arena *arena, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
+        /* Triggers are ASCII, as all names in rules are. */
         if (!is_word_byte(text[i]) || (unsigned char)text[i] >= 0x80)
             return -1;
     uint32_t hash = hash_word(text, length);
     uint32_t slot = find_slot(prefilter, text, length, hash);
     if (prefilter->slots[slot] != 0)
         return prefilter->slots[slot] - 1;
+    /* Each word takes a bit, so this bounds the words too, and SLOTS is never full. */
     bool room = length > 0 && prefilter->bits_count < BITS_MAX;
     char *copy = room ? ck_arena_memdup(arena, text, length) : NULL;
     if (!copy)
@@ -157,6 +164,7 @@ int ck_prefilter_add(struct ck_prefilter *prefilter, struct ck_arena *arena, con
     if (prefilter->triggers_count == TRIGGERS_MAX)
         return ck_error_set(error, CHOKE_NONE, EINVAL, "more than %d triggers", TRIGGERS_MAX);
     struct word_set *set = &prefilter->triggers[prefilter->triggers_count];
+    /* at is at the first byte of a word. The loop steps over the space after it. */
     for (const char *at = trigger;; at++) {
         size_t length = strcspn(at, " ");
         int bit = enter_part(prefilter, arena, at, length);
@@ -188,6 +196,7 @@ int ck_prefilter_read_python(struct ck_prefilter *prefilter, struct ck_arena *ar
 
 /* ---- what was seen ----------------------------------------------------------------------- */
 
+/* One pass over a text. */
 struct prefilter_pass {
     const struct ck_prefilter *prefilter;
     const char *at, *end;
@@ -216,12 +225,14 @@ static bool complete(const struct prefilter_pass *reading)
     return false;
 }
 
+/* fresh saves comparing all triggers again after a word that was seen before. */
 static void note_bit(struct prefilter_pass *reading, struct word_set *set, uint32_t bit)
 {
     reading->fresh = reading->fresh || !has_bit(set, bit);
     set_bit(set, bit);
 }
 
+/* A word that is in no trigger ends a pair: "a x b" is not "a+b". */
 static void note_word(struct prefilter_pass *reading, struct word_set *set, const char *text, size_t length,
                       uint32_t hash)
 {
@@ -250,6 +261,7 @@ static bool is_ascii(const char *text, size_t length)
     return true;
 }
 
+/* Python reads full-width and mathematical letters of a name as ASCII. */
 static void note_python_word(struct prefilter_pass *reading, const char *text, size_t length, uint32_t hash)
 {
     char folded[CK_PYTHON_FOLD_MAX];
@@ -314,6 +326,7 @@ static const char *find_closing(const char *at, const char *end, char quote, siz
 {
     for (at += quotes; at < end; at++) {
         if (*at == '\\') {
+            /* A backslash also quotes a line break, and \r\n is one. */
             at += at + 2 < end && at[1] == '\r' && at[2] == '\n' ? 2 : 1;
             continue;
         }
@@ -363,6 +376,7 @@ static bool read_string(struct prefilter_pass *reading, bool formatted)
     const char *at = reading->at;
     size_t quotes = reading->end - at >= 3 && at[1] == *at && at[2] == *at ? 3 : 1;
     const char *closing = find_closing(at, reading->end, *at, quotes);
+    /* The end is not certain: the rest of the file counts as code. */
     if (!closing || (formatted && (quotes == 3 || !formatted_is_simple(at + 1, closing))))
         return read_all_words(reading, reading->end);
     reading->previous = -1;
@@ -403,6 +417,7 @@ static bool read_python_word(struct prefilter_pass *reading)
     return false;
 }
 
+/* The whole text as Python. True: a trigger is complete. */
 static bool read_python(struct prefilter_pass *reading)
 {
     bool enough = false;

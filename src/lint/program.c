@@ -18,8 +18,8 @@
 #define CAPTURES 3 /* @name, @arguments, @site */
 
 struct ck_lint_programs {
-    pthread_mutex_t lock; /* for all members: threads compile on demand */
-    struct ck_arena arena; /* what the programs point to */
+    pthread_mutex_t lock;                      /* for all members: threads compile on demand */
+    struct ck_arena arena;                     /* what the programs point to */
     struct ck_lint_program items[CK_GRAMMARS]; /* query is NULL until it is first needed */
 };
 

@@ -45,8 +45,10 @@ const char *ck_lint_group_name(enum ck_lint_group group)
 static int fault(const char *file, const struct ck_lint_rule *rule, struct choke_error *error, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* An error at the place of a rule in its file. Returns a negative errno. */
 static int fault(const char *file, const struct ck_lint_rule *rule, struct choke_error *error, const char *format, ...)
 {
+    /* Leaves room in the message for the file, the place and the id. */
     char reason[CHOKE_MESSAGE_MAX / 2];
     va_list arguments;
     va_start(arguments, format);
@@ -83,6 +85,7 @@ static int check_condition(const char *file, const struct ck_lint_condition *con
     return 0;
 }
 
+/* Waivers and severities name a rule by its id, so the id must be unique. */
 static int check_rule(const char *file, const struct ck_lint_ruleset *ruleset, struct ck_lint_rule *rule,
                       struct choke_error *error)
 {
@@ -95,6 +98,7 @@ static int check_rule(const char *file, const struct ck_lint_ruleset *ruleset, s
     return r;
 }
 
+/* Also numbers the rules: the order decides which of several is reported. */
 static int check_ruleset(const char *file, struct ck_lint_ruleset *ruleset, struct choke_error *error)
 {
     int r = 0;
@@ -113,6 +117,7 @@ struct named_rule {
     const struct ck_lint_rule *rule;
 };
 
+/* For qsort, which is not stable: the order in the file decides among equal names. */
 static int compare_entries(const void *left, const void *right)
 {
     const struct named_rule *a = left;
@@ -121,6 +126,7 @@ static int compare_entries(const void *left, const void *right)
     return order != 0 ? order : (a->rule->order > b->rule->order) - (a->rule->order < b->rule->order);
 }
 
+/* One entry for each name of each rule; NULL when memory ran out. The entries stay in the arena. */
 static struct named_rule *collect_names(struct ck_arena *arena, struct ck_lint_ruleset *ruleset)
 {
     for (uint32_t i = 0; i < ruleset->rules_count; i++)
@@ -181,6 +187,10 @@ static int make_prefilter(const char *file, struct ck_arena *arena, struct ck_li
         r = ck_prefilter_read_python(ruleset->prefilter, arena, ruleset->lookups.items, ruleset->lookups.count, error);
     for (uint32_t i = 0; r == 0 && i < ruleset->rules_count; i++)
         for (uint32_t word = 0; r == 0 && word < ruleset->rules[i].triggers.count; word++) {
+            /*
+             * The prefilter does not know the rule, so its reason is put into a message that names
+             * it.
+             */
             struct choke_error reason = {0};
             r = ck_prefilter_add(ruleset->prefilter, arena, ruleset->rules[i].triggers.items[word], &reason);
             if (r < 0)
@@ -207,6 +217,10 @@ static int take_grammars(struct ck_lint_rules *rules, const struct ck_lint_rules
 
 /* ---- files ------------------------------------------------------------------------------- */
 
+/*
+ * Reads one rule file, checks it, and derives the index and the prefilter. On failure the caller
+ * frees all rules, also what this file has added.
+ */
 static int add_file(struct ck_lint_rules *rules, const char *file, const char *text, size_t length,
                     struct choke_error *error)
 {
@@ -235,6 +249,7 @@ static int add_file(struct ck_lint_rules *rules, const char *file, const char *t
     return r < 0 ? r : take_grammars(rules, ruleset, error);
 }
 
+/* NULL when memory ran out. */
 static struct ck_lint_rules *new_rules(void)
 {
     struct ck_lint_rules *rules = calloc(1, sizeof(*rules));
@@ -292,6 +307,7 @@ void ck_lint_rules_free(struct ck_lint_rules *rules)
 {
     if (!rules)
         return;
+    /* First: the programs point into the arena. */
     ck_lint_programs_free(rules->programs);
     ck_arena_done(&rules->arena);
     free(rules);

@@ -97,11 +97,11 @@ struct ck_lint_condition {
 
 struct ck_lint_rule {
     struct ck_yaml_place place;
-    const char *id, *why, *instead;
+    const char *id, *why, *instead; /* as in the file */
     enum ck_lint_group group;
     enum ck_lint_severity severity;
-    struct ck_lint_strings find, names, triggers;
-    struct ck_lint_condition *when;
+    struct ck_lint_strings find, names, triggers; /* as in the file */
+    struct ck_lint_condition *when;               /* all must hold */
     uint32_t when_count;
     uint32_t queries; /* bit i: query i of its file */
     uint32_t order;   /* its place in its file */
@@ -110,7 +110,7 @@ struct ck_lint_rule {
 struct ck_lint_query {
     struct ck_yaml_place place;
     const char *name, *text;
-    struct ck_lint_strings grammars;
+    struct ck_lint_strings grammars; /* count 0: for all grammars of the file */
 };
 
 /*

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #define FILE_MAX ((size_t)1 << 20) /* bytes of a rule file */
-#define TEXT_MAX 4096 /* bytes of one text; a query is the longest */
-#define LIST_MAX 256 /* entries of one list */
-#define POSITION_MAX 255 /* more arguments than a call has */
+#define TEXT_MAX 4096              /* bytes of one text; a query is the longest */
+#define LIST_MAX 256               /* entries of one list */
+#define POSITION_MAX 255           /* more arguments than a call has */
 
 /* Words of the file, by the enum that they are stored as. NULL ends each list. */
 static const char *const severities[] = {

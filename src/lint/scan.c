@@ -21,14 +21,16 @@
 
 #define PARSE_MAX_MICROSECONDS ((uint64_t)5000000) /* a normal file takes milliseconds */
 #define WORK_MAX_BYTES ((size_t)64 << 20)          /* for the resolver, per file */
-#define COMMENTS_MAX 10000
+#define COMMENTS_MAX 10000                         /* of one file; a waiver in a later one has no effect */
 
+/* For one thread. The parser and the cursor are reused, which saves their allocations per file. */
 struct ck_lint_scanner {
     const struct ck_lint_rules *rules;
     TSParser *parser;
     TSQueryCursor *cursor;
 };
 
+/* By enum ck_lint_skip. They appear in the report. */
 static const char *const skip_reasons[] = {
     [CK_LINT_SCANNED] = "scanned",
     [CK_LINT_SKIP_LARGE] = "larger than 4 MiB",
@@ -52,6 +54,7 @@ int ck_lint_scanner_new(const struct ck_lint_rules *rules, struct ck_lint_scanne
     if (!scanner)
         return ck_error_oom(error);
     scanner->rules = rules;
+    /* No check for NULL: see the top of this file. */
     scanner->parser = ts_parser_new();
     scanner->cursor = ts_query_cursor_new();
     ts_parser_set_timeout_micros(scanner->parser, PARSE_MAX_MICROSECONDS);
@@ -84,6 +87,7 @@ struct counted {
     uint32_t line_start, byte, characters;
 };
 
+/* Starts and ends are counted apart, because each of them mostly increases. */
 struct columns {
     struct counted start, end;
 };
@@ -101,6 +105,7 @@ static uint32_t count_characters(const struct ck_lint_source *source, struct cou
     return counted->characters;
 }
 
+/* tree-sitter counts rows and bytes from 0. Reports count from 1, and have characters too. */
 static struct ck_lint_location location_of(const struct ck_lint_source *source, struct columns *columns, TSNode node)
 {
     TSPoint start = ts_node_start_point(node);
@@ -139,6 +144,7 @@ static const char *line_of(const struct ck_lint_source *source, struct ck_arena 
 
 /* ---- what is kept ------------------------------------------------------------------------ */
 
+/* False when memory ran out, here or when the name was resolved. */
 static bool keep_finding(const struct ck_lint_source *source, struct columns *columns,
                          const struct ck_lint_match *match, struct ck_lint_scan *scan)
 {
@@ -151,6 +157,7 @@ static bool keep_finding(const struct ck_lint_source *source, struct columns *co
     return finding->name && finding->source;
 }
 
+/* Copies all out of the tree and its arena, which are freed after the scan. */
 static int keep_findings(const struct ck_lint_source *source, const struct ck_lint_matches *matches,
                          struct ck_lint_scan *scan)
 {
@@ -194,6 +201,7 @@ static int keep_comments(const struct ck_lint_source *source, struct ck_lint_sca
         return -ENOMEM;
     for (const char *at = source->text; markers > 0; markers--, at++) {
         at = memmem(at, (size_t)(end - at), CK_LINT_MARKER, strlen(CK_LINT_MARKER));
+        /* at is not NULL: count_markers found this many in the same way. */
         uint32_t byte = (uint32_t)(at - source->text);
         TSNode node = ts_node_descendant_for_byte_range(source->root, byte, byte + 1);
         if (!ck_lint_node_is(node, "comment") || ts_node_start_byte(node) < last_end)
@@ -254,6 +262,7 @@ static bool is_worth_parsing(const struct ck_lint_ruleset *ruleset, const char *
                        memmem(text, length, CK_LINT_MARKER, strlen(CK_LINT_MARKER)));
 }
 
+/* Findings are kept also when the file was not scanned in full. Then skip says why. */
 static int scan_tree(struct ck_lint_scanner *scanner, struct ck_lint_source *source, struct ck_lint_scan *scan)
 {
     __attribute__((cleanup(ck_lint_matches_done))) struct ck_lint_matches matches = {0};
@@ -275,6 +284,7 @@ static int scan_tree(struct ck_lint_scanner *scanner, struct ck_lint_source *sou
     return r;
 }
 
+/* The arena of the resolver is freed at the end of this function. */
 static int scan_parsed(struct ck_lint_scanner *scanner, const struct ck_lint_program *program, TSTree *tree,
                        const char *text, size_t length, struct ck_lint_scan *scan)
 {
@@ -289,6 +299,7 @@ static int scan_parsed(struct ck_lint_scanner *scanner, const struct ck_lint_pro
     return scan_tree(scanner, &source, scan);
 }
 
+/* The queries are compiled here, when a file of the language is first parsed. */
 static int parse_and_scan(struct ck_lint_scanner *scanner, const struct ck_grammar *grammar, const char *text,
                           size_t length, struct ck_lint_scan *scan, struct choke_error *error)
 {

@@ -11,12 +11,13 @@
 
 #include "lint/rules.h"
 
-#define CK_LINT_FILE_MAX_BYTES ((size_t)4 << 20)
-#define CK_LINT_FINDINGS_MAX 10000        /* of one file; more are counted, not kept */
-#define CK_LINT_MARKER "chokepoint-lint:" /* in a comment it starts a waiver, see waiver.h */
+#define CK_LINT_FILE_MAX_BYTES ((size_t)4 << 20) /* more than this is skipped, and reported */
+#define CK_LINT_FINDINGS_MAX 10000               /* of one file; more are counted, not kept */
+#define CK_LINT_MARKER "chokepoint-lint:"        /* in a comment it starts a waiver, see waiver.h */
 
 /* A range. The end is the first place after it. All numbers count from 1. */
 struct ck_lint_location {
+    /* column counts characters, byte_column bytes. */
     uint32_t line, column, byte_column;
     uint32_t end_line, end_column, end_byte_column;
 };
@@ -50,11 +51,11 @@ enum ck_lint_skip {
 struct ck_lint_scan {
     struct ck_arena arena;
     enum ck_lint_skip skip;
-    bool parsed; /* false: the prefilter excluded it */
-    bool broken; /* it has a syntax error; the valid parts were scanned */
-    uint32_t broken_line;
-    struct ck_lint_finding *findings; /* in the order of their places */
-    uint32_t findings_count, findings_dropped;
+    bool parsed;                               /* false: the prefilter excluded it */
+    bool broken;                               /* it has a syntax error; the valid parts were scanned */
+    uint32_t broken_line;                      /* of the first syntax error; 0: none */
+    struct ck_lint_finding *findings;          /* in the order of their places */
+    uint32_t findings_count, findings_dropped; /* dropped: beyond CK_LINT_FINDINGS_MAX */
     struct ck_lint_comment *comments;
     uint32_t comments_count;
 };

@@ -23,12 +23,17 @@
 #include <string.h>
 #include <unistd.h>
 
+/*
+ * O_NONBLOCK: open(2) of a FIFO without a writer would block. O_NOCTTY: a terminal must not become
+ * the controlling terminal.
+ */
 int ck_top_open(const struct ck_top *top, const char *path, int flags)
 {
     return ck_file_resolve(top->fd, path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
                            RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS);
 }
 
+/* Reads errno. A lack of memory is not a mistake of the caller, so it is not CHOKE_INVALID. */
 static int unreadable(const char *path, struct choke_error *error)
 {
     int errnum = errno;
@@ -41,6 +46,7 @@ static int resolve_parent(const char *path, char *resolved, const char **ret_nam
 {
     char parent[PATH_MAX];
     const char *slash = strrchr(path, '/');
+    /* "a" is in ".", "/a" is in "/". */
     size_t length = !slash ? 0 : slash == path ? 1 : (size_t)(slash - path);
     if (length >= sizeof(parent)) {
         errno = ENAMETOOLONG;
@@ -58,6 +64,7 @@ static int resolve(const char *path, char resolved[PATH_MAX], struct stat *ret_s
     const char *name;
     if (lstat(path, ret_status) < 0)
         return -1;
+    /* A symlink to a directory does not count as one here, unless a slash follows it. */
     if (S_ISDIR(ret_status->st_mode))
         return realpath(path, resolved) ? 0 : -1;
     if (resolve_parent(path, resolved, &name) < 0)
@@ -77,10 +84,12 @@ static bool go_up(char *path)
     char *slash = strrchr(path, '/');
     if (!slash || slash[1] == '\0')
         return false;
+    /* "/a" becomes "/", not "". */
     slash[slash == path] = '\0';
     return true;
 }
 
+/* In a worktree or a submodule .git is a file, so any type counts. */
 static bool has_repository(const char *directory)
 {
     char name[PATH_MAX + 8];
@@ -89,6 +98,7 @@ static bool has_repository(const char *directory)
     return lstat(name, &status) == 0;
 }
 
+/* If it cannot be checked it counts as writable, which is the safe side. */
 static bool is_world_writable(const char *directory)
 {
     struct stat status;
@@ -104,6 +114,7 @@ static void find_repository_top(char start[PATH_MAX])
     CK_HEAP char *directory = ck_heap_own(strdup(start));
     CK_HEAP char *here = ck_heap_own(getcwd(NULL, 0));
     bool above = false;
+    /* Out of memory: the start stays the top. */
     if (!directory)
         return;
     do {
@@ -113,6 +124,7 @@ static void find_repository_top(char start[PATH_MAX])
         }
         above = true;
     } while (go_up(directory));
+    /* No repository. The working directory is above start, so its path is not longer and fits. */
     if (here && ck_path_beneath(here, start))
         memcpy(start, here, strlen(here) + 1);
 }
@@ -132,6 +144,7 @@ int ck_top_find(const char *root, const char *path, struct ck_top *ret_top, stru
             (void)go_up(start);
         find_repository_top(start);
     }
+    /* O_PATH needs no permission to read the directory itself. */
     ret_top->fd = open(start, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (ret_top->fd < 0)
         return unreadable(start, error);

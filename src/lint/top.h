@@ -11,7 +11,7 @@
 
 struct ck_top {
     char *path; /* absolute, without symlinks */
-    int fd;
+    int fd;     /* O_PATH; -1: not open */
 };
 
 /*

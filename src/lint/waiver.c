@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define DIGITS "0123456789"
-#define NUMBER_LENGTH 4
+#define NUMBER_LENGTH 4 /* digits of ADR-0003 */
 #define BLANKS " \t"
 
 /* ---- records ----------------------------------------------------------------------------- */
@@ -26,6 +26,7 @@ static int number_of(const char *text)
 {
     int number = 0;
     for (int i = 0; i < NUMBER_LENGTH; i++) {
+        /* A NUL ends here too, so a short text is not read beyond its end. */
         if (text[i] < '0' || text[i] > '9')
             return -1;
         number = number * 10 + (text[i] - '0');
@@ -33,6 +34,9 @@ static int number_of(const char *text)
     return number;
 }
 
+/*
+ * NNNN-*.md. A symlink does not count, nor an empty file: the decision must be written down here.
+ */
 static bool is_adr(int directory_fd, const char *name)
 {
     struct stat status;
@@ -53,7 +57,11 @@ void ck_lint_adrs_read(int base_fd, const char *adr_dir, struct ck_lint_adrs *re
         ret_adrs->errnum = errno;
         return;
     }
+    /* The stream owns the descriptor now, and closedir closes it. */
     int directory_fd = ck_fd_take(&fd);
+    /*
+     * An error of readdir ends the list early. A waiver is then unfounded, which is the safe side.
+     */
     for (const struct dirent *entry; (entry = readdir(stream));) {
         int number = number_of(entry->d_name);
         if (is_adr(directory_fd, entry->d_name))
@@ -77,6 +85,7 @@ static size_t next_word(const char **at)
     return strcspn(*at, BLANKS ",\r\n");
 }
 
+/* at has no NUL after the word. */
 static bool is_word(const char *at, size_t length, const char *word)
 {
     return strlen(word) == length && memcmp(at, word, length) == 0;
@@ -89,6 +98,7 @@ static bool is_citation(const char *at, size_t length)
            (length == 4 + NUMBER_LENGTH || (length == 5 + NUMBER_LENGTH && strchr(":;.", at[length - 1])));
 }
 
+/* Returns NULL, or what is wrong. */
 static const char *add_rule(struct ck_waiver *waiver, const char *at, size_t length)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz" DIGITS "-";
@@ -101,6 +111,10 @@ static const char *add_rule(struct ck_waiver *waiver, const char *at, size_t len
     return NULL;
 }
 
+/*
+ * Reads what follows the marker: "allow", the rules, the record. Text after the record is free.
+ * Returns NULL, or what is wrong.
+ */
 static const char *parse(struct ck_waiver *waiver, const char *at)
 {
     size_t length = next_word(&at);
@@ -109,6 +123,7 @@ static const char *parse(struct ck_waiver *waiver, const char *at)
     at += length;
     for (;;) {
         length = next_word(&at);
+        /* 0: the end of the line. A waiver cannot go on in the next line of a comment. */
         if (length == 0 || is_citation(at, length))
             break;
         const char *fault = add_rule(waiver, at, length);
@@ -130,6 +145,7 @@ void ck_waiver_parse(const struct ck_lint_comment *comment, struct ck_waiver *re
     *ret_waiver = (struct ck_waiver){.location = comment->location};
     /* NULL: a NUL byte in the comment hides the marker from strstr. */
     ret_waiver->fault = !marker ? "it cannot be read" : parse(ret_waiver, marker + strlen(CK_LINT_MARKER));
+    /* A second one in a block comment would be ignored, so it is refused. */
     if (!ret_waiver->fault && strstr(marker + 1, CK_LINT_MARKER))
         ret_waiver->fault = "the same comment has a second waiver";
 }
@@ -137,6 +153,10 @@ void ck_waiver_parse(const struct ck_lint_comment *comment, struct ck_waiver *re
 bool ck_waiver_serves(struct ck_waiver *waiver, const char *rule, const struct ck_lint_location *location)
 {
     uint32_t first = waiver->location.line, last = waiver->location.end_line;
+    /*
+     * The finding begins or ends on a line of the comment: a call over several lines may have the
+     * waiver after its last bracket.
+     */
     bool here = (location->line >= first && location->line <= last) ||
                 (location->end_line >= first && location->end_line <= last);
     if (!here || waiver->fault)

@@ -18,12 +18,12 @@
 
 #include <stdbool.h>
 
-#define CK_WAIVER_MAX_RULES 16
-#define CK_WAIVER_ID_MAX 64
+#define CK_WAIVER_MAX_RULES 16 /* of one waiver */
+#define CK_WAIVER_ID_MAX 64    /* bytes of a rule's id, with its NUL */
 
 /* The decision records of a directory, by number: files NNNN-*.md that are not empty. */
 struct ck_lint_adrs {
-    bool configured;
+    bool configured;               /* there is an adr_dir */
     int errnum;                    /* why the directory cannot be read, or 0 */
     unsigned char have[10000 / 8]; /* bit by number */
 };
@@ -35,11 +35,11 @@ void ck_lint_adrs_read(int base_fd, const char *adr_dir, struct ck_lint_adrs *re
 bool ck_lint_adrs_have(const struct ck_lint_adrs *adrs, const char *number);
 
 struct ck_waiver {
-    struct ck_lint_location location;
+    struct ck_lint_location location; /* of the comment */
     char rules[CK_WAIVER_MAX_RULES][CK_WAIVER_ID_MAX];
-    bool used[CK_WAIVER_MAX_RULES];
+    bool used[CK_WAIVER_MAX_RULES]; /* by rule: it has waived a finding */
     unsigned rule_count;
-    char adr[5];
+    char adr[5];       /* four digits and a NUL */
     const char *fault; /* NULL: it is well formed */
 };
 

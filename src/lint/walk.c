@@ -24,14 +24,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ARENA_MAX_BYTES ((size_t)1 << 30)
+#define ARENA_MAX_BYTES ((size_t)1 << 30) /* for all paths and patterns of a run */
 #define IGNORE_FILE ".gitignore"
 
 /* A directory that waits to be read. */
 struct pending_directory {
     struct pending_directory *next;
-    const char *path; /* from the top; "" is the top itself */
-    const char *shown;
+    const char *path;               /* from the top; "" is the top itself */
+    const char *shown;              /* as the caller would write it */
     const struct ck_ignore *ignore; /* of the directories above */
 };
 
@@ -91,6 +91,7 @@ static const char *join(struct ck_lint_walk *walk, const char *directory, const 
     return ck_arena_printf(&walk->arena, "%s%s%s", directory, slash ? "/" : "", name);
 }
 
+/* The empty path of the top is shown as ".". */
 static int skip_directory(struct ck_lint_walk *walk, const struct pending_directory *directory, const char *reason,
                           bool not_scanned)
 {
@@ -99,6 +100,7 @@ static int skip_directory(struct ck_lint_walk *walk, const struct pending_direct
         walk, (struct ck_walk_skip){top ? "." : directory->path, here ? "." : directory->shown, reason, not_scanned});
 }
 
+/* Not a source itself, so not_scanned is false. */
 static int skip_ignore_file(struct ck_lint_walk *walk, const struct pending_directory *directory, const char *reason)
 {
     const char *path = join(walk, directory->path, IGNORE_FILE);
@@ -125,12 +127,14 @@ static int read_ignore(struct ck_lint_walk *walk, const struct pending_directory
         return r;
     if (r < 0)
         return skip_ignore_file(walk, directory, r == -EFBIG ? "a .gitignore that is too large" : "cannot be read");
+    /* Patterns are matched against the path after the directory and its slash. */
     size_t base = directory->path[0] == '\0' ? 0 : strlen(directory->path) + 1;
     r = ck_ignore_parse(&walk->arena, directory->ignore, base, text, length, ret_ignore);
     free(text);
     return r == -E2BIG ? skip_ignore_file(walk, directory, "a .gitignore with too many patterns") : r;
 }
 
+/* A stack on the heap, because directories may be nested deeper than the C stack allows. */
 static int push(struct ck_lint_walk *walk, struct pending_directory **stack, struct pending_directory directory)
 {
     struct pending_directory *waiting = ck_arena_alloc(&walk->arena, sizeof(*waiting));
@@ -148,6 +152,10 @@ static const char *reason_for(unsigned char type)
     return type == DT_LNK ? "a symbolic link" : type == DT_UNKNOWN ? "cannot be accessed" : "not a regular file";
 }
 
+/*
+ * Decides what happens with one entry: leave out, wait, add or skip. The configuration comes before
+ * .gitignore: what both leave out counts as excluded.
+ */
 static int take_entry(struct ck_lint_walk *walk, const struct pending_directory *directory,
                       struct pending_directory **stack, const char *name, unsigned char type)
 {
@@ -173,6 +181,7 @@ static int take_entry(struct ck_lint_walk *walk, const struct pending_directory 
     return ck_walk_skip(walk, (struct ck_walk_skip){path, shown, reason_for(type), false});
 }
 
+/* readdir returns NULL at the end and on an error: only errno tells them apart. */
 static int read_entries(struct ck_lint_walk *walk, const struct pending_directory *directory,
                         struct pending_directory **stack, DIR *stream)
 {
@@ -180,6 +189,7 @@ static int read_entries(struct ck_lint_walk *walk, const struct pending_director
     while (errno = 0, !!(entry = readdir(stream))) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
+        /* Of all directories together: a hostile tree must not fill the memory. */
         if (walk->entries++ >= CK_WALK_MAX_ENTRIES)
             return -E2BIG;
         int r = take_entry(walk, directory, stack, entry->d_name, ck_file_type(dirfd(stream), entry));
@@ -199,12 +209,14 @@ static int read_directory(struct ck_lint_walk *walk, struct pending_directory *d
         bool gone = fd == -ELOOP || fd == -ENOENT || fd == -ENOTDIR;
         return skip_directory(walk, directory, strerror(-fd), !gone);
     }
+    /* From here directory->ignore includes its own .gitignore; its entries inherit that. */
     int r = walk->no_gitignore ? 0 : read_ignore(walk, directory, fd, &directory->ignore);
     if (r < 0)
         return r;
     DIR *stream = fdopendir(fd);
     if (!stream)
         return -errno;
+    /* The stream owns the descriptor now. */
     (void)ck_fd_take(&fd);
     r = read_entries(walk, directory, stack, stream);
     (void)closedir(stream);
@@ -230,6 +242,7 @@ static int ignore_above(struct ck_lint_walk *walk, const char *path, const struc
         at = slash ? slash + 1 : NULL;
         if (!slash)
             break;
+        /* The next directory on the way down to path. */
         directory.path = directory.shown = ck_arena_memdup(&walk->arena, path, (size_t)(slash - path));
         if (!directory.path)
             return -ENOMEM;
@@ -238,6 +251,7 @@ static int ignore_above(struct ck_lint_walk *walk, const char *path, const struc
     return r;
 }
 
+/* Everything below a directory that the caller named. */
 static int add_directory(struct ck_lint_walk *walk, const char *path, const char *shown)
 {
     struct pending_directory *stack = NULL;
@@ -253,6 +267,7 @@ static int add_directory(struct ck_lint_walk *walk, const char *path, const char
     return r;
 }
 
+/* The configuration applies to named files too, .gitignore does not. */
 static int add_named(struct ck_lint_walk *walk, const char *path, const char *shown, unsigned char type)
 {
     if (ck_ignore_matches_within(walk->exclude, path, type == DT_DIR)) {
@@ -309,6 +324,7 @@ static int compare_files(const void *left, const void *right)
     return order != 0 ? order : (int)b->named - (int)a->named;
 }
 
+/* By path, then by reason, so that the order does not depend on qsort. */
 static int compare_skips(const void *left, const void *right)
 {
     const struct ck_walk_skip *a = left;
@@ -317,6 +333,9 @@ static int compare_skips(const void *left, const void *right)
     return order != 0 ? order : strcmp(a->reason, b->reason);
 }
 
+/*
+ * A file may be listed twice, if the caller named it and its directory. relative counts those kept.
+ */
 void ck_walk_sort(struct ck_lint_walk *walk)
 {
     size_t relative = 0;

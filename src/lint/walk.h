@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CK_WALK_MAX_ENTRIES ((size_t)4 << 20)
+#define CK_WALK_MAX_ENTRIES ((size_t)4 << 20) /* of all directories of a run */
 
 struct ck_walk_file {
     const char *path;  /* from the top */
@@ -40,7 +40,7 @@ struct ck_lint_walk {
     struct ck_arena arena; /* the strings and the patterns */
     const struct ck_top *top;
     const struct ck_ignore *exclude; /* from the configuration; for named files too */
-    bool no_gitignore;
+    bool no_gitignore;               /* read none */
     struct ck_walk_file *files;
     size_t file_count, file_capacity;
     struct ck_walk_skip *skips;

@@ -16,8 +16,8 @@ struct prefix {
     const char *long_options;  /* long names that take the next word, between spaces */
     uint32_t operands;         /* words before the command */
     bool assignments;          /* A=1 may come before the command */
-    bool many; /* runs the command once for each item */
-    bool builtin; /* a builtin: it can run builtins, but not functions */
+    bool many;                 /* runs the command once for each item */
+    bool builtin;              /* a builtin: it can run builtins, but not functions */
 };
 
 /*

@@ -251,19 +251,13 @@ static void bind_directive(struct ck_scopes *scopes, TSNode node)
 /* These use only the type or the name of their argument, not its value. */
 static bool takes_no_value(struct ck_lint_word function)
 {
-    static const char *const names[] = {"typeof",
-                                        "__typeof__",
-                                        "__typeof",
-                                        "typeof_unqual",
-                                        "__alignof__",
-                                        "__builtin_constant_p",
-                                        "__builtin_types_compatible_p",
+    static const char *const names[] = {"typeof", "__typeof__", "__typeof", "typeof_unqual", "__alignof__",
+                                        "__builtin_constant_p", "__builtin_types_compatible_p",
                                         /*
                                          * Of libseccomp: makes the number of a system call from its
                                          * name.
                                          */
-                                        "SCMP_SYS",
-                                        NULL};
+                                        "SCMP_SYS", NULL};
     const char *const *one = names;
     while (*one && !ck_lint_word_is(function, *one))
         one++;

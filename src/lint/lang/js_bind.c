@@ -85,15 +85,15 @@ const struct ck_kind ck_js_kinds[] = {
 /* A callback of a promise: its first parameter is the value of the promise. */
 struct follower {
     struct follower *below; /* a stack: the innermost call is on top */
-    uint32_t start; /* of the function */
-    TSNode promise; /* the expression before .then */
+    uint32_t start;         /* of the function */
+    TSNode promise;         /* the expression before .then */
 };
 
 /* The target of one pattern: declared in a scope, or assigned. */
 struct js_binder {
     struct ck_scopes *scopes;
     uint32_t scope; /* of a declaration */
-    bool assigns; /* an assignment: ck_scopes_finish finds the scope */
+    bool assigns;   /* an assignment: ck_scopes_finish finds the scope */
     struct follower *followers;
 };
 

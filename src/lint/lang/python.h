@@ -19,7 +19,7 @@ enum ck_python_scope_kind { CK_PYTHON_MODULE, CK_PYTHON_FUNCTION, CK_PYTHON_CLAS
 struct ck_python_scope {
     enum ck_python_scope_kind kind;
     uint32_t start, end; /* bytes; of a function the body: defaults belong to the outer scope */
-    uint32_t parent; /* index; CK_PYTHON_NONE for the module */
+    uint32_t parent;     /* index; CK_PYTHON_NONE for the module */
     uint32_t first_star; /* index of a star import, or CK_PYTHON_NONE */
 };
 
@@ -38,13 +38,13 @@ struct ck_python_range {
 
 struct ck_python_binding {
     enum ck_python_binding_kind kind;
-    uint32_t scope; /* index in scopes */
+    uint32_t scope;   /* index in scopes */
     const char *name; /* as Python reads it */
     uint32_t length;
     uint32_t at; /* uses before this byte do not see it */
     struct ck_python_range branch, loop;
-    const char *path; /* of CK_PYTHON_IMPORT: "os.path" */
-    TSNode value; /* of CK_PYTHON_VALUE */
+    const char *path;                  /* of CK_PYTHON_IMPORT: "os.path" */
+    TSNode value;                      /* of CK_PYTHON_VALUE */
     uint32_t next;                     /* the next of this name in this scope */
     const struct ck_lint_names *names; /* what value may be; NULL until it is evaluated */
     bool busy;                         /* it is being evaluated: a second visit is a cycle */

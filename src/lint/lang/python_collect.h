@@ -10,7 +10,7 @@
 /* A part of a statement that may not run, or may run again. */
 struct ck_python_branch {
     struct ck_python_range range, loop; /* loop: the outermost in the scope, or empty */
-    uint32_t scope; /* index; a branch does not reach into inner scopes */
+    uint32_t scope;                     /* index; a branch does not reach into inner scopes */
 };
 
 /* The open scopes (indexes) and branches, the innermost last. See python_scope.c. */

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define CANDIDATES_MAX 32 /* bindings of one name at one use; more make it open */
-#define BUDGET 20000000u /* bindings examined for one file: the limit against hostile files */
+#define BUDGET 20000000u  /* bindings examined for one file: the limit against hostile files */
 /* The name of the result of attrgetter("x"), followed by x. No name of Python has a blank. */
 #define ATTRGETTER "operator.attrgetter "
 
@@ -165,11 +165,11 @@ static void names_of_stars(struct ck_lint_source *source, uint32_t scope, const 
 
 /* One search for a name, from the scope of its use outwards. */
 struct lookup {
-    const char *name; /* look_up replaces it by the folded name, with a NUL */
+    const char *name;      /* look_up replaces it by the folded name, with a NUL */
     uint32_t length, byte; /* byte: the place of the use */
     uint32_t start_scope;
     bool inline_flow; /* see find_candidates */
-    bool bound; /* somewhere, but perhaps not on every path */
+    bool bound;       /* somewhere, but perhaps not on every path */
 };
 
 /* The next scope to look in after scope, or CK_PYTHON_NONE after the module. */

@@ -36,9 +36,9 @@ struct ck_lint_source {
     TSNode root;
     const struct ck_grammar *grammar;
     const struct ck_lint_program *program; /* the rules of the language */
-    struct ck_arena *arena; /* of this file, with a maximum */
-    void *scopes;   /* private to the resolver, set by begin */
-    bool exhausted; /* the resolver gave up: the file is reported as not scanned in full */
+    struct ck_arena *arena;                /* of this file, with a maximum */
+    void *scopes;                          /* private to the resolver, set by begin */
+    bool exhausted;                        /* the resolver gave up: the file is reported as not scanned in full */
 };
 
 /*

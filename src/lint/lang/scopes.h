@@ -57,7 +57,7 @@ struct ck_fact {
 /* A range of bytes; end is the first after it. */
 struct ck_scope {
     uint32_t start, end, parent, depth; /* parent: index; depth: 0 for the file */
-    bool function; /* var of JavaScript belongs to the nearest of these */
+    bool function;                      /* var of JavaScript belongs to the nearest of these */
 };
 
 struct ck_assignment;
@@ -68,21 +68,21 @@ struct ck_scopes {
     uint32_t kinds_count;
     struct ck_scope *items;
     uint32_t count, capacity, current; /* current: of the walk */
-    struct ck_slot **buckets; /* a hash table by scope and name, of lists */
+    struct ck_slot **buckets;          /* a hash table by scope and name, of lists */
     uint32_t buckets_mask;
     struct ck_assignment *assignments, *last_assignment; /* until ck_scopes_finish */
     struct ck_fact *facts;
     uint32_t facts_count, facts_capacity;
     uint32_t level, lowest; /* slots in evaluation: how many, and the lowest that was met again */
-    uint32_t fuel; /* steps left for this question */
-    bool cut; /* a limit was reached in this question */
-    uint64_t spent; /* steps in this file */
-    bool failed; /* memory ran out */
+    uint32_t fuel;          /* steps left for this question */
+    bool cut;               /* a limit was reached in this question */
+    uint64_t spent;         /* steps in this file */
+    bool failed;            /* memory ran out */
 };
 
 struct ck_kind {
     const char *type; /* name of a node type in the grammar */
-    uint8_t kind; /* from 1 */
+    uint8_t kind;     /* from 1 */
 };
 
 /*
@@ -147,8 +147,8 @@ bool ck_scopes_spend(struct ck_scopes *scopes, uint32_t depth);
  * each, then call end. False: it is evaluated already, and names has the result.
  */
 struct ck_evaluation {
-    struct ck_slot *slot; /* which is evaluated */
-    uint32_t lowest; /* of the enclosing evaluation */
+    struct ck_slot *slot;       /* which is evaluated */
+    uint32_t lowest;            /* of the enclosing evaluation */
     struct ck_lint_names names; /* found so far */
 };
 bool ck_scopes_slot_begin(struct ck_scopes *scopes, struct ck_slot *slot, struct ck_evaluation *ret_evaluation,
