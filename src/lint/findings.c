@@ -130,6 +130,7 @@ __attribute__((format(printf, 4, 5))) static void add(struct findings_builder *b
     (void)vsnprintf(message_text, sizeof(message_text), format, list);
     va_end(list);
     const char *message = ck_arena_strdup(builder->arena, message_text);
+    /* Checked once, at the end of ck_lint_findings_make. */
     builder->failed = builder->failed || !message;
     builder->reported->findings[builder->reported->count++] = (struct choke_lint_finding){
         .severity = severity,

@@ -48,8 +48,9 @@ struct ck_lint_tree_ruleset {
 };
 
 struct ck_lint_findings {
-    struct choke_lint_finding *findings;    /* in the order of their places */
-    size_t count, dropped, waived, allowed; /* dropped: beyond the maximum; allowed: in a module of the configuration */
+    struct choke_lint_finding *findings; /* in the order of their places */
+    /* dropped: beyond the maximum. allowed: in a module that may create processes. */
+    size_t count, dropped, waived, allowed;
 };
 
 /* A file, and what the scanner saw in its text. */

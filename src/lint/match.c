@@ -22,8 +22,8 @@
  */
 #define IN_PROGRESS_MAX 256
 #define MATCH_MAX_MICROSECONDS ((uint64_t)5000000) /* for one file, with its names and conditions */
-#define DEPTH_MAX ((uint32_t)60000)                /* below the 16 bits of the cursor, see is_too_deep */
-#define LEVELS_PER_BYTE 4                          /* more than any grammar nests for one byte of source */
+#define DEPTH_MAX ((uint32_t)60000)                /* fits in 16 bits, see is_too_deep */
+#define LEVELS_PER_BYTE 4                          /* more than any grammar nests for a byte */
 #define MATCHES_FIRST 64                           /* room of the array when it is first needed */
 
 /* ---- conditions -------------------------------------------------------------------------- */

@@ -240,6 +240,7 @@ static void note_word(struct prefilter_pass *reading, struct word_set *set, cons
     uint32_t bloom = hash % BLOOM_BITS;
     int previous = reading->previous;
     reading->previous = -1;
+    /* Nearly all words end here. */
     if ((prefilter->bloom[bloom / 64] >> (bloom % 64) & 1) == 0)
         return;
     uint32_t slot = find_slot(prefilter, text, length, hash);
@@ -380,6 +381,7 @@ static bool read_string(struct prefilter_pass *reading, bool formatted)
     if (!closing || (formatted && (quotes == 3 || !formatted_is_simple(at + 1, closing))))
         return read_all_words(reading, reading->end);
     reading->previous = -1;
+    /* Its expressions are code, so all words in it count. */
     if (formatted && read_all_words(reading, closing))
         return true;
     if (!formatted)

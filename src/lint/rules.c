@@ -228,12 +228,14 @@ static int add_file(struct ck_lint_rules *rules, const char *file, const char *t
     struct ck_lint_ruleset *ruleset = ck_arena_alloc(&rules->arena, sizeof(*ruleset));
     if (!ruleset)
         return ck_error_oom(error);
+    /* rulesets has room for one file for each grammar, and a grammar has one file only. */
     if (rules->rulesets_count == CK_GRAMMARS)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "rules '%s': there are more files than grammars",
                             CK_QUOTE(file));
     int r = ck_yaml_read(&ck_lint_rules_format, &source, &rules->arena, ruleset, error);
     if (r < 0)
         return r;
+    /* Added before the checks: nothing removes it, since a failure frees all. */
     rules->rulesets[rules->rulesets_count++] = ruleset;
     ruleset->file = file;
     for (uint32_t i = 0; i < ruleset->rules_count; i++)

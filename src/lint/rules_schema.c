@@ -84,6 +84,7 @@ static const struct ck_yaml_key query_keys[] = {
 static const struct ck_yaml_key ruleset_keys[] = {
     {"grammars", CK_YAML_TEXTS, .required = true, LIST(ck_lint_ruleset, grammars)},
     {"lookups", CK_YAML_TEXTS, LIST(ck_lint_ruleset, lookups)},
+    /* At most one for each bit of ck_lint_rule.queries. */
     {"queries", CK_YAML_RECORDS, .required = true, RECORDS(ck_lint_ruleset, queries, query_keys),
      .max_entries = CK_LINT_QUERIES_MAX},
     {"rules", CK_YAML_RECORDS, .required = true, RECORDS(ck_lint_ruleset, rules, rule_keys), .max_entries = LIST_MAX},

@@ -21,7 +21,7 @@
 
 #define PARSE_MAX_MICROSECONDS ((uint64_t)5000000) /* a normal file takes milliseconds */
 #define WORK_MAX_BYTES ((size_t)64 << 20)          /* for the resolver, per file */
-#define COMMENTS_MAX 10000                         /* of one file; a waiver in a later one has no effect */
+#define COMMENTS_MAX 10000                         /* of a file; later waivers have no effect */
 
 /* For one thread. The parser and the cursor are reused, which saves their allocations per file. */
 struct ck_lint_scanner {
@@ -98,6 +98,7 @@ struct columns {
 static uint32_t count_characters(const struct ck_lint_source *source, struct counted *counted, uint32_t byte,
                                  uint32_t byte_column)
 {
+    /* Another line, or a place before the last one: starts again at the start of the line. */
     if (counted->line_start != byte - byte_column || counted->byte > byte)
         *counted = (struct counted){byte - byte_column, byte - byte_column, 0};
     for (; counted->byte < byte; counted->byte++)
@@ -127,6 +128,7 @@ static const char *line_of(const struct ck_lint_source *source, struct ck_arena 
     uint32_t start = ts_node_start_byte(node) - ts_node_start_point(node).column;
     const char *line = source->text + start;
     uint32_t left = source->length - start;
+    /* One byte more than the maximum, to see below whether the line is too long. */
     uint32_t length = left > CK_LINT_LINE_MAX ? CK_LINT_LINE_MAX + 1 : left;
     const char *newline = memchr(line, '\n', length);
     if (newline)

@@ -52,7 +52,7 @@ struct ck_lint_scan {
     struct ck_arena arena;
     enum ck_lint_skip skip;
     bool parsed;                               /* false: the prefilter excluded it */
-    bool broken;                               /* it has a syntax error; the valid parts were scanned */
+    bool broken;                               /* a syntax error; the valid parts were scanned */
     uint32_t broken_line;                      /* of the first syntax error; 0: none */
     struct ck_lint_finding *findings;          /* in the order of their places */
     uint32_t findings_count, findings_dropped; /* dropped: beyond CK_LINT_FINDINGS_MAX */

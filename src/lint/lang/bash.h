@@ -25,27 +25,27 @@
 #define CK_BASH_WORDS_MAX 256  /* of a command; later words are not examined */
 
 enum ck_bash_kind {
-    CK_BASH_OTHER,
+    CK_BASH_OTHER, /* 0: a type that the resolver does not know */
     CK_BASH_COMMAND,
     CK_BASH_COMMAND_NAME,
     CK_BASH_PIPELINE,
-    CK_BASH_REDIRECTED,
+    CK_BASH_REDIRECTED, /* a statement with its redirections */
     CK_BASH_HEREDOC,
     CK_BASH_FILE_REDIRECT,
     CK_BASH_HERESTRING,
     CK_BASH_FUNCTION,
     CK_BASH_ASSIGNMENT,
-    CK_BASH_LOOP,
+    CK_BASH_LOOP, /* for x in ... */
     CK_BASH_VARIABLE,
     CK_BASH_WORD,
-    CK_BASH_RAW,
-    CK_BASH_ANSI,
-    CK_BASH_STRING,
-    CK_BASH_TRANSLATED,
+    CK_BASH_RAW,        /* '...' */
+    CK_BASH_ANSI,       /* $'...' */
+    CK_BASH_STRING,     /* "..." */
+    CK_BASH_TRANSLATED, /* $"...", which contains a string */
     CK_BASH_CONCATENATION,
-    CK_BASH_EXPANSION,
-    CK_BASH_SUBSTITUTION,
-    CK_BASH_PROCESS,
+    CK_BASH_EXPANSION,    /* $x and ${x} */
+    CK_BASH_SUBSTITUTION, /* $(...) */
+    CK_BASH_PROCESS,      /* <(...) */
 };
 
 extern const struct ck_kind ck_bash_kinds[];
@@ -67,13 +67,13 @@ enum ck_bash_script {
 };
 
 struct ck_bash_command {
-    TSNode words[CK_BASH_WORDS_MAX];
-    uint32_t count, first; /* first: index of the command that finally runs */
-    bool many;             /* runs once for each item of xargs or find */
-    bool past_functions;   /* run by a program, which cannot call the script's functions */
-    bool found;            /* false: it only asks about a command (command -v) */
-    bool herestring;
-    bool cut; /* it has more words */
+    TSNode words[CK_BASH_WORDS_MAX]; /* the name and the arguments */
+    uint32_t count, first;           /* first: index of the command that finally runs */
+    bool many;                       /* runs once for each item of xargs or find */
+    bool past_functions;             /* run by a program, which cannot call functions of the script */
+    bool found;                      /* false: it only asks about a command (command -v) */
+    bool herestring;                 /* it has input: <<< text */
+    bool cut;                        /* it has more words */
 };
 
 void ck_bash_command(struct ck_scopes *scopes, TSNode node, struct ck_bash_command *ret_command);

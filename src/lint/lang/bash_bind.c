@@ -87,6 +87,7 @@ static bool expands(const struct ck_scopes *scopes, TSNode heredoc)
     bool more = ts_tree_cursor_goto_first_child(&cursor);
     for (; more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode child = ts_tree_cursor_current_node(&cursor);
+        /* The body has named children only if something in it is expanded. */
         if (ck_lint_node_is(child, "heredoc_body"))
             found = !ts_node_is_null(ck_lint_node_nth(child, 0));
         /* Any quote around the end word turns expansion off in the whole document. */
@@ -199,6 +200,7 @@ static void visit(struct bash_binder *binder, TSNode node)
     struct ck_scopes *scopes = binder->scopes;
     switch (ck_scopes_kind(scopes, node)) {
     case CK_BASH_COMMAND:
+        /* The note is for add_shell, which finds it by the place of the command. */
         if (is_fed(binder, ts_node_start_byte(node)))
             ck_scopes_note(scopes, ts_node_start_byte(node), "fed");
         if (!ts_node_is_null(ck_lint_node_field(node, "name")))

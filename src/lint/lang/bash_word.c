@@ -89,6 +89,7 @@ static void add_string(struct ck_scopes *scopes, TSNode node, uint32_t depth, st
     bool more = ts_tree_cursor_goto_first_child(&cursor);
     for (; more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode part = ts_tree_cursor_current_node(&cursor);
+        /* Plain text is copied from the source between the parts, so its node is passed over. */
         if (!ts_node_is_named(part) || ck_lint_node_is(part, "string_content") || ts_node_start_byte(part) < at)
             continue;
         add_bytes(text, (struct ck_lint_word){source + at, ts_node_start_byte(part) - at}, true);

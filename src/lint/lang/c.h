@@ -12,30 +12,30 @@
 #include "lint/lang/scopes.h"
 
 enum ck_c_kind {
-    CK_C_OTHER,
+    CK_C_OTHER, /* 0: a type that the resolver does not know */
     CK_C_MACRO,
     CK_C_MACRO_FUNCTION,
-    CK_C_MACRO_TEXT,
-    CK_C_DIRECTIVE,
+    CK_C_MACRO_TEXT, /* what follows the name in #define, one node without children */
+    CK_C_DIRECTIVE,  /* #undef, and others that do not matter */
     CK_C_FUNCTION,
     CK_C_DECLARATION,
     CK_C_PARAMETER,
     CK_C_ENUMERATOR,
-    CK_C_BLOCK,
+    CK_C_BLOCK,              /* and for, which has a scope for its variable */
     CK_C_POINTER_DECLARATOR, /* and everything else that turns the inner name into a variable */
     CK_C_FUNCTION_DECLARATOR,
-    CK_C_OTHER_DECLARATOR,
+    CK_C_OTHER_DECLARATOR, /* parentheses and attributes, which change nothing */
     CK_C_INIT_DECLARATOR,
     CK_C_NAME,
     CK_C_ASSIGNMENT,
     CK_C_CALL,
-    CK_C_WRAPPER,
-    CK_C_POINTER,
+    CK_C_WRAPPER, /* parentheses and __extension__ */
+    CK_C_POINTER, /* &f and *f */
     CK_C_CAST,
     CK_C_CONDITION,
     CK_C_COMMA,
     CK_C_STRING,
-    CK_C_STRINGS,
+    CK_C_STRINGS, /* adjacent literals, "a" "b" */
 };
 
 extern const struct ck_kind ck_c_kinds[];
@@ -59,7 +59,7 @@ struct ck_lint_word ck_c_macro_alias(struct ck_lint_word text);
 struct ck_c_macro {
     struct ck_lint_word text;
     struct ck_lint_word before; /* the word before the current one */
-    uint32_t position;
+    uint32_t position;          /* the first byte that is not read yet */
 };
 struct ck_lint_word ck_c_macro_next(struct ck_c_macro *macro);
 

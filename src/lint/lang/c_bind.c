@@ -248,16 +248,21 @@ static void bind_directive(struct ck_scopes *scopes, TSNode node)
 
 /* ---- what is no use ---------------------------------------------------------------------- */
 
-/* These use only the type or the name of their argument, not its value. */
+/*
+ * These use only the type or the name of their argument, not its value. SCMP_SYS of libseccomp makes
+ * the number of a system call from its name.
+ */
 static bool takes_no_value(struct ck_lint_word function)
 {
-    static const char *const names[] = {"typeof", "__typeof__", "__typeof", "typeof_unqual", "__alignof__",
-                                        "__builtin_constant_p", "__builtin_types_compatible_p",
-                                        /*
-                                         * Of libseccomp: makes the number of a system call from its
-                                         * name.
-                                         */
-                                        "SCMP_SYS", NULL};
+    static const char *const names[] = {"typeof",
+                                        "__typeof__",
+                                        "__typeof",
+                                        "typeof_unqual",
+                                        "__alignof__",
+                                        "__builtin_constant_p",
+                                        "__builtin_types_compatible_p",
+                                        "SCMP_SYS",
+                                        NULL};
     const char *const *one = names;
     while (*one && !ck_lint_word_is(function, *one))
         one++;

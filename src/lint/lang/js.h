@@ -16,18 +16,18 @@
 #define CK_JS_FUNCTION "(function)"
 
 enum ck_js_kind {
-    CK_JS_OTHER,
+    CK_JS_OTHER, /* 0: a type that the resolver does not know */
     /* nodes that bind names */
     CK_JS_IMPORT,
-    CK_JS_IMPORT_ALIAS,
-    CK_JS_LEXICAL,
+    CK_JS_IMPORT_ALIAS, /* TypeScript: import a = b.c */
+    CK_JS_LEXICAL,      /* let and const */
     CK_JS_VAR,
     CK_JS_FOR_IN,
     CK_JS_FUNCTION_DECLARATION,
-    CK_JS_SIGNATURE,
+    CK_JS_SIGNATURE, /* TypeScript: a function without a body */
     CK_JS_CLASS_DECLARATION,
-    CK_JS_NAMED_BLOCK,
-    CK_JS_METHOD,
+    CK_JS_NAMED_BLOCK, /* enum, namespace */
+    CK_JS_METHOD,      /* and a static block of a class */
     CK_JS_BLOCK,
     CK_JS_CATCH,
     CK_JS_EXPORT,
@@ -37,16 +37,16 @@ enum ck_js_kind {
     CK_JS_PAIR_PATTERN,
     CK_JS_DEFAULT_PATTERN,
     CK_JS_REST_PATTERN,
-    CK_JS_PARAMETER,
+    CK_JS_PARAMETER, /* TypeScript: a pattern with a type */
     /* expressions, which may bind names too */
     CK_JS_NAME,
     CK_JS_MEMBER,
     CK_JS_SUBSCRIPT,
     CK_JS_CALL,
-    CK_JS_IMPORT_WORD,
-    CK_JS_WRAPPER,
+    CK_JS_IMPORT_WORD, /* the function of import("x") */
+    CK_JS_WRAPPER,     /* what does not change the value, see unwrap_once */
     CK_JS_ASSIGNMENT,
-    CK_JS_AUGMENTED,
+    CK_JS_AUGMENTED, /* a ||= b */
     CK_JS_TERNARY,
     CK_JS_BINARY,
     CK_JS_UNARY,
@@ -55,12 +55,12 @@ enum ck_js_kind {
     CK_JS_TEMPLATE,
     CK_JS_NUMBER,
     CK_JS_TRUE,
-    CK_JS_FALSE,
+    CK_JS_FALSE, /* and null, undefined */
     CK_JS_OBJECT,
     CK_JS_SPREAD,
     CK_JS_EXPORT_SPECIFIER,
-    CK_JS_KEY,
-    CK_JS_COMPUTED_KEY,
+    CK_JS_KEY,          /* a property's name */
+    CK_JS_COMPUTED_KEY, /* {["a" + "b"]: c} */
 };
 
 extern const struct ck_kind ck_js_kinds[];

@@ -136,6 +136,7 @@ static void bind_part(struct js_binder *binder, TSNode part, TSNode value, const
                      longer(binder, path, ck_js_key(scopes, ck_lint_node_field(part, "key"))), depth + 1);
         break;
     case CK_JS_DEFAULT_PATTERN:
+        /* First the default, then the value: the name may be either. */
         bind_pattern(binder, left, ck_lint_node_field(part, "right"), NULL, depth + 1);
         bind_part(binder, left, value, path, depth + 1);
         break;
@@ -173,6 +174,7 @@ static void bind_parts(struct js_binder *binder, TSNode pattern, TSNode value, c
 static void bind_pattern(struct js_binder *binder, TSNode pattern, TSNode value, const char *path, uint32_t depth)
 {
     TSNode otherwise;
+    /* Deeper names stay unbound, so the file is reported as not scanned in full. */
     if (depth > CK_RESOLVE_DEPTH) {
         binder->scopes->source->exhausted = true;
         return;
@@ -241,6 +243,7 @@ static void bind_declaration(struct js_binder *binder, TSNode node, bool hoisted
 static TSNode followed_promise(struct js_binder *binder, TSNode function)
 {
     uint32_t start = ts_node_start_byte(function);
+    /* Functions are visited in the order of the text, so a note with a smaller start is passed. */
     while (binder->followers && binder->followers->start < start)
         binder->followers = binder->followers->below;
     if (!binder->followers || binder->followers->start != start)
@@ -292,6 +295,7 @@ static void note_follower(struct js_binder *binder, TSNode call)
         scopes->failed = true;
         return;
     }
+    /* x.then(handler): the parameter of a named function stays unknown. */
     if (ck_scopes_kind(scopes, function) != CK_JS_FUNCTION_EXPRESSION)
         return;
     *follower =
@@ -367,6 +371,7 @@ static void note_exports(struct js_binder *binder, TSNode node)
                            ck_js_member(scopes, module, ck_js_key(scopes, ck_lint_node_field(specifier, "name"))));
     }
     ts_tree_cursor_delete(&cursor);
+    /* export * from "x": a note at the string itself. */
     if (!ck_lint_node_is(clause, "export_clause"))
         ck_scopes_note(scopes, ts_node_start_byte(source), module);
 }

@@ -70,6 +70,7 @@ const char *ck_js_member(struct ck_scopes *scopes, const char *name, const char 
     /* These objects have the same constructor as the function itself. */
     static const char *const same[] = {"__proto__", "prototype", NULL};
     if (strcmp(name, "globalThis") == 0)
+        /* window.self.window is the global object again. */
         return is_global_object(key) ? "globalThis" : key;
     if (strcmp(name, CK_JS_FUNCTION) == 0)
         return is_among(key, same) ? name : member_of_function(key);
@@ -80,6 +81,7 @@ const char *ck_js_member(struct ck_scopes *scopes, const char *name, const char 
     else if (strcmp(key, "default") == 0 || is_caller(key))
         return name;
     const char *joined = ck_lint_name_qualify(scopes->source, name, key);
+    /* During the walk of js_bind.c this skips the file. Later it only makes the name unknown. */
     if (!joined)
         scopes->failed = true;
     return !joined ? "?" : canonical_name(joined);
@@ -102,6 +104,7 @@ const char *ck_js_key(struct ck_scopes *scopes, TSNode key)
         const char *text = ck_lint_word_text(scopes, key);
         return text ? text : "?";
     }
+    /* A quoted key is a constant text too: {"exec": f}. */
     ck_js_constant(scopes, kind == CK_JS_COMPUTED_KEY ? ck_lint_node_nth(key, 0) : key, 0, &constant);
     return constant.kind == CK_CONSTANT_TEXT ? constant.text : "?";
 }
@@ -121,6 +124,7 @@ static void add_member(struct ck_scopes *scopes, const struct ck_lint_names *obj
 static void add_members(struct ck_scopes *scopes, const struct ck_lint_names *objects, const char *path,
                         struct ck_lint_names *names)
 {
+    /* No path, or no memory for the key: the names stay those of the object. */
     const char *end = !path ? NULL : strchr(path, '.');
     const char *key = !end ? path : ck_arena_memdup(scopes->source->arena, path, (size_t)(end - path));
     if (!key) {
@@ -211,6 +215,7 @@ static void add_result(struct ck_scopes *scopes, const char *function, TSNode ar
     TSNode first = ck_lint_node_nth(arguments, 0);
     if (is_among(function, loaders)) {
         const char *module = ck_js_module(scopes, first);
+        /* require(x) with an unknown x adds nothing; find_result makes it open then. */
         if (strcmp(module, "?") != 0)
             ck_lint_names_add(names, module);
     } else if (strcmp(function, "module.createRequire") == 0) {
@@ -343,6 +348,7 @@ static TSNode property_of(struct ck_scopes *scopes, TSNode object, const char *k
     for (; more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode child = ts_tree_cursor_current_node(&cursor);
         TSNode key = ck_lint_node_field(child, "key");
+        /* {...other} may have the property. */
         *ret_spread |= ck_scopes_kind(scopes, child) == CK_JS_SPREAD;
         if (!ts_node_is_null(key) && strcmp(ck_js_key(scopes, key), keyword) == 0)
             found = ck_lint_node_field(child, "value");
@@ -372,6 +378,7 @@ static enum ck_argument find_keyword(struct ck_scopes *scopes, TSNode arguments,
         /* Any of these may be, or contain, an object with the property. */
         else if (kind == CK_JS_SPREAD || kind == CK_JS_NAME || kind == CK_JS_MEMBER || kind == CK_JS_CALL)
             unknown = true;
+        /* The first object with the property counts. */
         if (!ts_node_is_null(found))
             break;
     }
@@ -449,6 +456,7 @@ static void constant_of_name(struct ck_scopes *scopes, TSNode node, uint32_t dep
 {
     struct ck_slot *slot =
         ck_scopes_find(scopes, ck_scopes_at(scopes, ts_node_start_byte(node)), ck_lint_word_of(scopes, node));
+    /* With a path it is a member of the value, which is not a constant here. */
     if (slot && slot->first == slot->last && !slot->first->path && !ts_node_is_null(slot->first->value))
         ck_js_constant(scopes, slot->first->value, depth + 1, ret_constant);
 }
@@ -472,6 +480,7 @@ static void constant_of_unary(struct ck_scopes *scopes, TSNode node, uint32_t de
     struct ck_constant inner = {.kind = CK_CONSTANT_NOT};
     if (ck_lint_node_is(sign, "void"))
         ret_constant->kind = CK_CONSTANT_FALSE;
+    /* -1 and ~x are not worked out. */
     if (!ck_lint_node_is(sign, "!"))
         return;
     ck_js_constant(scopes, ck_lint_node_field(node, "argument"), depth + 1, &inner);

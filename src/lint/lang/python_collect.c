@@ -157,6 +157,7 @@ static void collect_assignment(struct ck_python_collector *collector, uint32_t s
 {
     TSNode target = field(node, collector->has->left_);
     TSNode value = field(node, collector->has->right_);
+    /* In a longer chain the value stays an assignment, which is unknown. */
     for (int i = 0; i < CHAIN_MAX && !ts_node_is_null(value) && ts_node_symbol(value) == collector->is->assignment_;
          i++)
         value = field(value, collector->has->right_);
@@ -227,6 +228,7 @@ static void import_from(struct ck_python_collector *collector, uint32_t scope, T
     const char *path = NULL;
     if (module)
         path = ck_lint_name_qualify(collector->source, module, dotted_path(collector, name));
+    /* The grammar makes a dotted name of every imported name; here it has one part. */
     if (ts_node_symbol(target) == collector->is->dotted_name_)
         target = ts_node_named_child(target, 0);
     if (!ts_node_is_null(target))

@@ -411,7 +411,7 @@ static enum ck_argument find_in_mapping(struct ck_lint_source *source, TSNode no
 /* The search for one argument in a list of arguments. */
 struct argument_search {
     const char *keyword;  /* NULL: by position only */
-    int32_t position, at; /* position: -1: by keyword only; at: how many positional ones were seen */
+    int32_t position, at; /* position -1: by keyword only; at: positional ones seen so far */
     unsigned depth;
     bool spread;            /* positions after *args are not known */
     enum ck_argument found; /* so far; zero is CK_ARGUMENT_ABSENT */

@@ -38,7 +38,7 @@ struct ck_lint_source {
     const struct ck_lint_program *program; /* the rules of the language */
     struct ck_arena *arena;                /* of this file, with a maximum */
     void *scopes;                          /* private to the resolver, set by begin */
-    bool exhausted;                        /* the resolver gave up: the file is reported as not scanned in full */
+    bool exhausted;                        /* it gave up: the file is not scanned in full */
 };
 
 /*

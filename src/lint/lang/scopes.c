@@ -35,6 +35,7 @@ static uint8_t *make_kinds(struct ck_lint_source *source, const struct ck_kind *
 {
     const TSLanguage *language = source->grammar->language();
     uint32_t count = ts_language_symbol_count(language);
+    /* Zeroed by the arena, so a symbol that is not listed has kind 0. */
     uint8_t *made = ck_arena_alloc(source->arena, count);
     for (uint32_t symbol = 0; made && symbol < count; symbol++)
         for (const struct ck_kind *one = kinds; one->type; one++)
@@ -76,6 +77,7 @@ uint8_t ck_scopes_kind(const struct ck_scopes *scopes, TSNode node)
 
 bool ck_scopes_walk_next(struct ck_scopes *scopes, TSTreeCursor *cursor)
 {
+    /* Into the node, else to its right, else up until there is something to the right. */
     if (!ts_tree_cursor_goto_first_child(cursor))
         while (!ts_tree_cursor_goto_next_sibling(cursor))
             if (!ts_tree_cursor_goto_parent(cursor))
@@ -374,6 +376,7 @@ bool ck_scopes_slot_begin(struct ck_scopes *scopes, struct ck_slot *slot, struct
 /* The result is kept for all later questions, so each binding gets the fuel of a whole question. */
 void ck_scopes_slot_next(struct ck_scopes *scopes)
 {
+    /* Only for the outermost slot, or the fuel would bound nothing. */
     if (scopes->level == 1 && scopes->fuel > 0 && scopes->spent < SPENT_HIGH)
         scopes->fuel = FUEL;
 }
