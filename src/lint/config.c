@@ -77,6 +77,7 @@ static const struct ck_yaml_key module_keys[] = {
 };
 
 static const struct ck_yaml_key exclusion_keys[] = {
+    /* A pattern, not a path: take_exclude checks it. */
     {"path", CK_YAML_TEXT, .required = true, AT(exclusion, path)},
     {"why", CK_YAML_TEXT, .required = true, AT(exclusion, why)},
     {.name = NULL},
@@ -90,6 +91,7 @@ static const struct ck_yaml_key choice_keys[] = {
 
 static const struct ck_yaml_key file_keys[] = {
     {"version", CK_YAML_CHOICE, .required = true, AT(config_file, version), .choices = versions},
+    /* No form: the records may be outside of the tree. */
     {"adr_dir", CK_YAML_TEXT, AT(config_file, adr_dir)},
     {"chokepoints", CK_YAML_RECORDS, AT(config_file, modules),
      .count_offset = offsetof(struct config_file, module_count), .keys = module_keys,

@@ -100,7 +100,7 @@ static const struct choke_lint_rule *public_rule(const struct ck_lint_rule_index
 
 struct findings_builder {
     const struct ck_lint_tree_ruleset *tree_ruleset;
-    struct ck_arena *arena; /* for the report; lives as long as it */
+    struct ck_arena *arena; /* of the caller; the findings point into it */
     const struct ck_walk_file *file;
     struct ck_lint_findings *reported; /* the result */
     struct ck_waiver *waivers;         /* the valid ones; freed by ck_lint_findings_make */
@@ -231,6 +231,7 @@ static void report_finding(struct findings_builder *builder, const struct ck_lin
         builder->reported->allowed++;
         return;
     }
+    /* add would drop it too, but only after a waiver was marked as used. */
     if (ck_lint_config_severity(&builder->tree_ruleset->config, rule->id, rule->severity) == 0)
         return;
     if (is_waived(builder, rule->id, &found->location)) {

@@ -98,6 +98,7 @@ static const struct ck_grammar *by_first_line(const char *text, size_t length)
     const char *end = memchr(text, '\n', length);
     const char *at = text + 2;
     const char *word;
+    /* text may be cut after FIRST_LINE_BYTES (lint.c), before the end of the line. */
     end = end ? end : text + length;
     size_t word_length = next_word(&at, end, &word);
     /* env runs the first word that is neither an option nor an assignment. */

@@ -30,6 +30,7 @@ EMBEDDED(bash);
 
 #define ARENA_MAX_BYTES ((size_t)8 << 20) /* many times what the embedded files need */
 
+/* The words are those of the rule files, so they are in the tables of rules_schema.c. */
 const char *ck_lint_severity_name(enum ck_lint_severity severity)
 {
     return ck_lint_rules_severities()[severity];

@@ -44,6 +44,7 @@ static const struct ck_yaml_form id_form = {is_id, "a-z, 0-9 and '-' only"};
 #define AT(type, member) .offset = offsetof(struct type, member)
 /* A member name cannot be put in parentheses, which clang-tidy asks for. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
+/* A struct ck_lint_strings, and an array of structs with its count. Empty lists are refused. */
 #define LIST(type, member) \
     AT(type, member.items), .count_offset = offsetof(struct type, member.count), .not_empty = true, \
                             .max_entries = LIST_MAX

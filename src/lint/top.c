@@ -133,6 +133,7 @@ int ck_top_find(const char *root, const char *path, struct ck_top *ret_top, stru
 {
     char start[PATH_MAX];
     struct stat status;
+    /* Set before anything can fail: ck_top_done is called in any case. */
     *ret_top = (struct ck_top){.fd = -1};
     if (root) {
         if (!realpath(root, start))

@@ -160,6 +160,7 @@ static int take_entry(struct ck_lint_walk *walk, const struct pending_directory 
                       struct pending_directory **stack, const char *name, unsigned char type)
 {
     bool is_directory = type == DT_DIR;
+    /* Git's own data. In a worktree or a submodule .git is a file, and is treated as any other. */
     if (is_directory && strcmp(name, ".git") == 0)
         return 0;
     const char *path = join(walk, directory->path, name);

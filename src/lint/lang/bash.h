@@ -70,7 +70,7 @@ struct ck_bash_command {
     TSNode words[CK_BASH_WORDS_MAX]; /* the name and the arguments */
     uint32_t count, first;           /* first: index of the command that finally runs */
     bool many;                       /* runs once for each item of xargs or find */
-    bool past_functions;             /* run by a program, which cannot call functions of the script */
+    bool past_functions;             /* run by a program, which cannot call its functions */
     bool found;                      /* false: it only asks about a command (command -v) */
     bool herestring;                 /* it has input: <<< text */
     bool cut;                        /* it has more words */

@@ -249,8 +249,8 @@ static void bind_directive(struct ck_scopes *scopes, TSNode node)
 /* ---- what is no use ---------------------------------------------------------------------- */
 
 /*
- * These use only the type or the name of their argument, not its value. SCMP_SYS of libseccomp makes
- * the number of a system call from its name.
+ * These use only the type or the name of their argument, not its value. SCMP_SYS of libseccomp
+ * makes the number of a system call from its name.
  */
 static bool takes_no_value(struct ck_lint_word function)
 {

@@ -159,7 +159,7 @@ static enum ck_argument c_argument(struct ck_lint_source *source, TSNode argumen
     return CK_ARGUMENT_PRESENT;
 }
 
-/* Adds the content of one literal. The quotes and a prefix (L, u8) are other children. */
+/* Adds the content of one literal. The quotes, with a prefix such as L, are other children. */
 static void add_literal(struct ck_scopes *scopes, TSNode node, struct ck_text *text)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);

@@ -381,6 +381,7 @@ static void note_exports(struct js_binder *binder, TSNode node)
 /* An augmented assignment too: after a ||= b, a may be b. */
 static void bind_assignment(struct js_binder *binder, TSNode node)
 {
+    /* Names in the pattern are assigned, not declared, until this is over. */
     binder->assigns = true;
     bind_pattern(binder, ck_lint_node_field(node, "left"), ck_lint_node_field(node, "right"), NULL, 0);
     binder->assigns = false;

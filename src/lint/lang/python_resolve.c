@@ -226,9 +226,14 @@ static void look_up(struct ck_lint_source *source, struct lookup *lookup, unsign
         bool hidden = file->scopes[scope].kind == CK_PYTHON_CLASS && scope != lookup->start_scope;
         if (!hidden && is_declared(file, scope, lookup, CK_PYTHON_GLOBAL)) {
             lookup->inline_flow = false;
+            /*
+             * Straight to the module. It cannot be declared global there (see declare), so this
+             * ends.
+             */
             scope = 0;
             continue;
         }
+        /* A nonlocal name is never looked up in the scope that declares it. */
         bool passed = hidden || is_declared(file, scope, lookup, CK_PYTHON_NONLOCAL);
         if (!passed && look_in_scope(source, scope, lookup, depth, names))
             return;

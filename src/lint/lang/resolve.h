@@ -51,6 +51,7 @@ struct ck_lint_names {
     bool open; /* it may also be something unknown, or a name that was dropped */
 };
 
+/* Certainly not there, certainly there, or either. */
 enum ck_argument { CK_ARGUMENT_ABSENT, CK_ARGUMENT_PRESENT, CK_ARGUMENT_UNKNOWN };
 
 enum ck_constant_kind {
@@ -70,6 +71,7 @@ struct ck_lint_resolver {
     /* 0, or a negative errno. */
     int (*begin)(struct ck_lint_source *source);
 
+    /* What the node may be. The names are in the arena, or constants. */
     void (*names)(struct ck_lint_source *source, TSNode node, struct ck_lint_names *ret_names);
 
     /*

@@ -118,6 +118,10 @@ bool ck_lint_word_is(struct ck_lint_word word, const char *text);
 /* value may be null (ts_node_is_null). */
 void ck_scopes_bind(struct ck_scopes *scopes, uint32_t scope, struct ck_lint_word word, TSNode value, const char *path);
 
+/*
+ * As ck_scopes_bind, but ck_scopes_finish decides the scope: that of the declaration, else the
+ * file.
+ */
 void ck_scopes_assign(struct ck_scopes *scopes, struct ck_lint_word word, TSNode value, const char *path);
 
 /* Call at the end of the walk. Returns -ENOMEM if memory ran out at any time before. */
