@@ -10,14 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STATUS_BROKEN 1
+#define STATUS_BROKEN 1 /* a promise is broken in at least one jail */
 #define REPORT_VERSION 1
 
 /* The attempts of one promise, from first to end. */
 struct promise {
-    size_t first, end;
-    size_t counts[CK_ATTACK_BROKEN + 1];
-    enum ck_attack_state state;
+    size_t first, end;                   /* indexes into the table; end is the one after the last */
+    size_t counts[CK_ATTACK_BROKEN + 1]; /* attempts by state */
+    enum ck_attack_state state;          /* of the promise as a whole */
 };
 
 /*
@@ -30,6 +30,7 @@ static bool next_promise(const struct ck_attack_jail *jail, size_t at, struct pr
     struct promise promise = {.first = at, .end = at};
     if (!name)
         return false;
+    /* The attempts of a promise are adjacent in the table, and results has the same order. */
     while (ck_attack_attempts[promise.end].promise && strcmp(ck_attack_attempts[promise.end].promise, name) == 0)
         promise.counts[jail->results[promise.end++].state]++;
     promise.state = promise.counts[CK_ATTACK_BROKEN] > 0 ? CK_ATTACK_BROKEN
@@ -39,6 +40,7 @@ static bool next_promise(const struct ck_attack_jail *jail, size_t at, struct pr
     return true;
 }
 
+/* results is never NULL here: the report is made only if ck_attack_jail succeeded for each jail. */
 static size_t count_state(const struct ck_attack_jail *jail, enum ck_attack_state state)
 {
     size_t count = 0;
@@ -49,6 +51,7 @@ static size_t count_state(const struct ck_attack_jail *jail, enum ck_attack_stat
 
 /* ---- as text ---- */
 
+/* layer is set only if the attempt was not made. */
 static void print_attempt(const struct ck_attack_attempt *attempt, const struct ck_attack_result *result)
 {
     (void)printf("      %s: %s", ck_attack_state_name(result->state), attempt->name);
@@ -72,6 +75,10 @@ static void print_promise(const struct ck_attack_jail *jail, const struct promis
             print_attempt(&ck_attack_attempts[i], &jail->results[i]);
 }
 
+/*
+ * The attempts are made as the calling user: what the user may not do outside of a jail proves
+ * little.
+ */
 static void print_jail(const struct ck_attack_jail *jail)
 {
     if (!jail->available) {
@@ -84,6 +91,7 @@ static void print_jail(const struct ck_attack_jail *jail)
         print_promise(jail, &promise);
 }
 
+/* An attempt that could not be made is counted as not_available, never as held. */
 static int print_report(const struct ck_attack_jail jails[CK_ATTACK_JAILS])
 {
     size_t counts[CK_ATTACK_BROKEN + 1] = {0};
@@ -109,6 +117,7 @@ static json_t *attempt_object(const struct ck_attack_attempt *attempt, const str
     bad |= json_object_set_new(object, "state", ck_jansson_text(ck_attack_state_name(result->state)));
     bad |= json_object_set_new(object, "layer", ck_jansson_text(attempt->layer));
     bad |= json_object_set_new(object, "entry", ck_jansson_text(ck_attack_entries[attempt->entry]));
+    /* With its placeholders, as in the table: values of the fixture differ in each run. */
     bad |= json_object_set_new(object, "argv", ck_jansson_list(attempt->args));
     bad |= json_object_set_new(object, "detail", ck_jansson_text(result->detail[0] ? result->detail : NULL));
     if (!bad)
@@ -134,6 +143,7 @@ static json_t *promise_object(const struct ck_attack_jail *jail, const struct pr
     return NULL;
 }
 
+/* A jail that is not available still lists all promises, as not_available. */
 static json_t *jail_object(const struct ck_attack_jail *jail)
 {
     json_t *object = json_object();

@@ -30,6 +30,10 @@ const char *const ck_attack_entries[CK_ATTACK_ENTRIES] = {
     [CK_ATTACK_EGRESS] = "attacker-egress",
 };
 
+/*
+ * One macro for each set of attacks. The first argument of the attacker names the set, which is one
+ * source file in tests/helpers/victims.
+ */
 #define FILES(...) \
     { \
         "breach_files", __VA_ARGS__ \
@@ -68,6 +72,10 @@ const struct ck_attack_attempt ck_attack_attempts[] = {
     {READS, "the same by ..", "landlock", .args = FILES("read", "../secret")},
     {READS, "the same by a symlink in the root", "landlock", .args = FILES("read", "link")},
     {READS, "the same by /proc/self/root", "landlock", .args = FILES("read", "proc-link")},
+    /*
+     * A file handle needs no path, so mounts do not stop it. It can be guessed from the inode
+     * number.
+     */
     {READS, "the same by its file handle", "seccomp", .args = MOUNTS("guess", "{inode}", ".")},
     {READS, "the password file", "landlock", .args = FILES("read", "/etc/shadow")},
     {READS, "the memory map of the first process", "landlock", .args = FILES("read", "/proc/1/maps")},
@@ -84,6 +92,7 @@ const struct ck_attack_attempt ck_attack_attempts[] = {
     {WRITES, "a removal", "landlock", .args = FILES("remove", "victim")},
     {WRITES, "times of a file", "landlock", .args = FILES("touch", "victim")},
     {WRITES, "the mode of a file", "landlock", .args = FILES("mode", "victim")},
+    /* Landlock has no right for metadata, so seccomp must hold these. */
     {WRITES, "modes, owner, times and flags of its own file", "seccomp", .args = METADATA("any", "/proc/self/exe")},
     {WRITES, "the same of a device node", "seccomp", .args = METADATA("any", "/dev/full")},
     {WRITES, "the same of its stdin", "seccomp", .args = METADATA("any", "fd:0")},
@@ -105,6 +114,7 @@ const struct ck_attack_attempt ck_attack_attempts[] = {
     {EXECUTES, "a script of the repository", "execs", .args = EXEC("plain", "./script")},
     {EXECUTES, "a set-user-ID program", "execs", .args = EXEC("plain", "/bin/su", "--version")},
 
+    /* The loader maps its argument as code itself, so no exec of that file is seen. */
     {MAPS, "another program, by the loader", "fresh_root", CK_ATTACK_PLAIN, CK_ATTACK_CHECK_FAILED,
      .args = EXEC("plain", "{loader}", PROGRAM, "--version")},
     {MAPS, "a copy in memory, by the loader", "seccomp", .args = CODE("memory", "{loader}", ECHO)},
@@ -119,6 +129,7 @@ const struct ck_attack_attempt ck_attack_attempts[] = {
     {SOCKETS, "a socket in the repository", "seccomp", .args = CALLS("path", "stream.socket")},
     {SOCKETS, "a datagram socket in the repository", "seccomp", .args = CALLS("datagram", "datagram.socket")},
     {SOCKETS, "an abstract socket", "seccomp", .args = CALLS("abstract", "{abstract}")},
+    /* Family and type, as numbers: AF_INET and SOCK_DGRAM, and so on. */
     {SOCKETS, "family inet", "seccomp", .args = CALLS("socket", "2", "2")},
     {SOCKETS, "family inet6", "seccomp", .args = CALLS("socket", "10", "2")},
     {SOCKETS, "family netlink", "seccomp", .args = CALLS("socket", "16", "3")},
@@ -127,15 +138,24 @@ const struct ck_attack_attempt ck_attack_attempts[] = {
     {SOCKETS, "family vsock", "seccomp", .args = CALLS("socket", "40", "1")},
 
     {EGRESS, "a listener on loopback", "egress", CK_ATTACK_EGRESS, .args = NET("reach", "127.0.0.1", "{port}")},
+    /*
+     * 192.0.2.1 and 2001:db8::1 are reserved for documentation (RFC 5737, RFC 3849): no host has
+     * them, so an attempt that succeeds disturbs no one.
+     */
     {EGRESS, "another address", "egress", CK_ATTACK_EGRESS, .args = NET("reach", "192.0.2.1", "443")},
     {EGRESS, "another address, over IPv6", "egress", CK_ATTACK_EGRESS, .args = NET("reach", "2001:db8::1", "443")},
     {EGRESS, "another address, by TCP fast open", "egress", CK_ATTACK_EGRESS,
      .args = NET("fastopen", "192.0.2.1", "443")},
     {EGRESS, "a resolver, by datagram", "egress", CK_ATTACK_EGRESS, .args = NET("query", "192.0.2.1", "53")},
+    /* AF_INET, SOCK_RAW, IPPROTO_TCP. */
     {EGRESS, "a raw socket", "egress", CK_ATTACK_EGRESS, .args = NET("socket", "2", "3", "6")},
     {EGRESS, "its own server", "egress", CK_ATTACK_EGRESS, .args = NET("bind", "8080")},
     {EGRESS, "a socket in the repository", "egress", CK_ATTACK_EGRESS, .args = CALLS("path", "stream.socket")},
 
+    /*
+     * 23 is SIGURG, which attack_fixture.c waits for. In a pid namespace the pid of the host finds
+     * no process.
+     */
     {PROCESSES, "a signal by pid", "pid_ns", CK_ATTACK_PLAIN, CK_ATTACK_CHECK_FIXTURE,
      .args = PEERS("kill", "{pid}", "23")},
     {PROCESSES, "the first process, traced", "seccomp", .args = PEERS("trace", "init")},
@@ -162,16 +182,22 @@ const struct ck_attack_attempt ck_attack_attempts[] = {
     {KERNEL, "performance counters", "seccomp", .args = CALLS("perf")},
     {KERNEL, "userfaultfd", "seccomp", .args = CALLS("fault")},
     {KERNEL, "the user's keyring", "seccomp", .args = CALLS("find_keyring")},
+    /*
+     * 0x5412 is TIOCSTI. The kernel uses only the low 32 bits of the request, so a filter that
+     * compares all 64 would miss the second form.
+     */
     {KERNEL, "typing into a terminal", "seccomp", .args = CALLS("request", "5412")},
     {KERNEL, "the same with high bits", "seccomp", .args = CALLS("request", "100005412")},
     {KERNEL, "calls of i386", "seccomp", .args = CALLS("i386")},
     {KERNEL, "calls of x32", "seccomp", .args = CALLS("x32")},
 
+    /* Each leaves something in a first run, and looks for it in a second one. */
     {TRACES, "a file in /dev/shm", "mount_ns", .args = FILES("find", "{marker}"), .before = FILES("keep", "{marker}")},
     {TRACES, "a segment of System V", "ipc_ns", .args = FILES("find_ipc", "{number}"),
      .before = FILES("keep_ipc", "{number}")},
     {TRACES, "a file in /tmp", "mount_ns", .args = FILES("read", "/tmp/word"), .before = FILES("write", "/tmp/word")},
 
+    /* left_running in attack_fixture.c looks for the marker in the arguments of all processes. */
     {TREE, "a daemon", "pid_ns", CK_ATTACK_PLAIN, CK_ATTACK_CHECK_FIXTURE, .args = {"escape", "double", "{marker}"}},
     {TREE, "a process that holds the output open", "pid_ns", CK_ATTACK_PLAIN, CK_ATTACK_CHECK_FIXTURE,
      .args = {"escape", "holder", "{marker}"}},

@@ -32,6 +32,7 @@ int ck_audit_default(char ret_path[PATH_MAX], struct choke_error *error)
                          length < 0 ? "neither XDG_STATE_HOME nor HOME is an absolute path" : "its path is too long");
 }
 
+/* Status 2, not 125: a script can tell a damaged log from one that was not read. */
 int ck_audit_unreadable(const struct choke_error *error)
 {
     (void)fprintf(stderr, "chokepoint: %s\n", error->message);
@@ -44,6 +45,7 @@ void ck_audit_report_damage(const struct choke_audit_report *report)
                   choke_damage_name(report->damage), report->message);
 }
 
+/* path must live as long as files: its address is added, not a copy. */
 const char *const *ck_audit_paths(struct ck_string_list *files, char path[PATH_MAX], struct choke_error *error)
 {
     if (files->count == 0 && (ck_audit_default(path, error) < 0 || ck_options_add_word(files, path, error) < 0))
@@ -60,6 +62,7 @@ static int read_text(const char *path, char **ret_text)
     return fd < 0 ? -errno : ck_fd_read_text(fd, TEXT_MAX, ret_text, &length);
 }
 
+/* A file with a name that begins with the prefix must be given as "./NAME". */
 char *ck_audit_text(const char *given, const char *prefix, struct choke_error *error)
 {
     char *text = NULL;

@@ -15,6 +15,7 @@
 
 struct ck_audit_subject ck_audit_subject(const json_t *record)
 {
+    /* The tool is an object with a name in the records of calls; a plain string is accepted too. */
     const json_t *tool = json_object_get(record, "tool");
 
     return (struct ck_audit_subject){
@@ -34,6 +35,7 @@ static bool is_among(const struct ck_string_list *values, const char *value)
     return values->count == 0;
 }
 
+/* The callers set time to the one that the library has checked, so it is not NULL here. */
 bool ck_audit_filter_matches(const struct ck_audit_filter *filter, const struct ck_audit_subject *subject)
 {
     return is_among(&filter->outcomes, subject->outcome) && is_among(&filter->tools, subject->tool) &&
@@ -42,6 +44,7 @@ bool ck_audit_filter_matches(const struct ck_audit_filter *filter, const struct 
            (filter->until[0] == '\0' || strcmp(subject->time, filter->until) <= 0);
 }
 
+/* Every real outcome: CHOKE_NONE, which is before the first, is never in a log. */
 static bool is_outcome(const char *value)
 {
     for (int outcome = CHOKE_EXITED; outcome <= CHOKE_SPAWN_FAILED; outcome++)
@@ -71,13 +74,16 @@ static bool read_ago(const char *text, char ret_time[CK_AUDIT_TIME_SIZE])
     uint64_t number = 0;
     size_t digits = strspn(text, "0123456789");
 
+    /* Stops early, so number is at most ten times LONGEST_AGO and cannot overflow. */
     for (size_t i = 0; i < digits && number < LONGEST_AGO; i++)
         number = number * 10 + (uint64_t)(text[i] - '0');
     for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
         struct tm parts;
+        /* Exactly one letter after the digits, and no more than a hundred years. */
         if (digits == 0 || text[digits] != units[i].letter || text[digits + 1] != '\0' ||
             number > LONGEST_AGO / units[i].seconds)
             continue;
+        /* An age is relative to now, so the log's clock and this one should be the same. */
         time_t then = time(NULL) - (time_t)(number * units[i].seconds);
         return gmtime_r(&then, &parts) &&
                strftime(ret_time, CK_AUDIT_TIME_SIZE, "%Y-%m-%dT%H:%M:%S.000000Z", &parts) > 0;
@@ -93,13 +99,19 @@ static bool read_date(const char *text, bool latest, char ret_time[CK_AUDIT_TIME
 
     if (length > 0 && text[length - 1] == 'Z')
         length--;
+    /* A date; with minutes; with seconds; with one to six digits of a fraction. */
     if (length != 10 && length != 16 && length != 19 && (length < 21 || length > 26))
         return false;
     for (size_t i = 0; i < length; i++) {
+        /* A space instead of the T, as RFC 3339 allows. */
         bool blank = i == 10 && text[i] == ' ';
         if (form[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != form[i] && !blank)
             return false;
     }
+    /*
+     * The rest of the earliest or the latest time is left after the given part. The ranges are not
+     * checked: the text is only compared.
+     */
     memcpy(ret_time, latest ? "9999-12-31T23:59:59.999999Z" : form, sizeof(form));
     memcpy(ret_time, text, length);
     if (length > 10)
@@ -107,6 +119,7 @@ static bool read_date(const char *text, bool latest, char ret_time[CK_AUDIT_TIME
     return true;
 }
 
+/* The two forms cannot be confused: an age ends in a letter other than Z. */
 int ck_audit_parse_time(const char *text, bool latest, char ret_time[CK_AUDIT_TIME_SIZE], struct choke_error *error)
 {
     if (read_ago(text, ret_time) || read_date(text, latest, ret_time))

@@ -5,8 +5,9 @@
 #include "cli/audit.h"
 #include "cli/parse.h"
 
+/* For both commands; keygen has no --sign, so its key stays NULL. */
 struct head_options {
-    const char *key;
+    const char *key; /* NULL: the head is not signed */
     bool help;
 };
 
@@ -22,6 +23,10 @@ static const struct ck_option keygen_options[] = {
     {.name = NULL},
 };
 
+/*
+ * The head is the last complete record, and only this record is read. So one file is enough, and
+ * nothing is verified here: 'audit verify' does that.
+ */
 static int print_head(const struct head_options *given, struct ck_string_list *files)
 {
     char path[PATH_MAX];
@@ -35,6 +40,7 @@ static int print_head(const struct head_options *given, struct ck_string_list *f
     return ck_cli_flush_stdout();
 }
 
+/* ck_options_done is not called: only options of kind STRINGS own memory. */
 static int run_head(char *const *args)
 {
     struct head_options given = {0};
@@ -48,6 +54,7 @@ static int run_head(char *const *args)
     return status;
 }
 
+/* key is the public key. The secret key is only ever in the file. */
 static int make_key(const char *path)
 {
     char key[CHOKE_AUDIT_KEY_MAX];
@@ -59,6 +66,7 @@ static int make_key(const char *path)
     return ck_cli_flush_stdout();
 }
 
+/* Exactly one operand: there is no default place for a secret key. */
 static int run_keygen(char *const *args)
 {
     struct head_options given = {0};

@@ -11,15 +11,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define LOOK_EVERY_MS 200
+#define LOOK_EVERY_MS 200 /* --follow: how often the log is read again */
 
 struct show_options {
-    struct ck_audit_filter filter;
-    const char *since;
-    const char *until;
-    bool follow;
-    bool json;
-    bool rotated;
+    struct ck_audit_filter filter; /* outcomes, tools and probes directly; times by check() */
+    const char *since;             /* as given; NULL: no limit */
+    const char *until;             /* as given; NULL: no limit */
+    bool follow;                   /* never ends by itself */
+    bool json;                     /* records, not a table */
+    bool rotated;                  /* the library finds the older files of each log */
     bool help;
 };
 
@@ -39,11 +39,12 @@ static const struct ck_option show_options[] = {
     {.name = NULL},
 };
 
+/* What the callbacks of choke_audit_verify need. */
 struct viewer {
-    const struct show_options *given;
-    struct ck_audit_table table;
-    bool out_of_memory;
-    bool damage_reported;
+    const struct show_options *given; /* not owned */
+    struct ck_audit_table table;      /* not used with --json */
+    bool out_of_memory;               /* the reading was stopped for this */
+    bool damage_reported;             /* with --follow it is reported once, when it is found */
 };
 
 /* The time is the one that the library has checked, not the member of the record. */
@@ -58,6 +59,7 @@ static void print_line(const struct viewer *viewer, const struct choke_audit_rec
     (void)putchar('\n');
 }
 
+/* False stops the reading. */
 static bool show_record(void *data, const struct choke_audit_record *record)
 {
     struct viewer *viewer = data;
@@ -86,6 +88,7 @@ static bool wait_for_more(void *data, const struct choke_audit_report *report)
         ck_audit_report_damage(report);
         viewer->damage_reported = true;
     }
+    /* Without events poll reports only errors: POLLERR if a pipe has no reader any more. */
     (void)poll(&out, 1, LOOK_EVERY_MS);
     return (out.revents & (POLLERR | POLLNVAL)) == 0;
 }
@@ -95,6 +98,7 @@ static bool wait_for_more(void *data, const struct choke_audit_report *report)
  */
 static int finish(struct viewer *viewer, const struct choke_audit_report *report, const struct choke_error *error)
 {
+    /* Before the flush: it prints the calls without an outcome. */
     if (!viewer->given->json)
         ck_audit_table_done(&viewer->table);
     int written = ck_cli_flush_stdout();
@@ -119,6 +123,7 @@ static int show(const struct show_options *given, struct ck_string_list *files)
     struct choke_audit_report *report = NULL;
     struct choke_error error = {0};
     struct choke_audit_query query = {.rotated = given->rotated || files->count == 0,
+                                      /* Records after a damage are shown too, with a mark. */
                                       .unproven = true,
                                       .on_record = show_record,
                                       .on_end = given->follow ? wait_for_more : NULL,
@@ -126,6 +131,9 @@ static int show(const struct show_options *given, struct ck_string_list *files)
 
     ck_audit_table_init(&viewer.table, &given->filter);
     query.paths = ck_audit_paths(files, path, &error);
+    /*
+     * The return value is not needed: after a failure report is NULL, and finish prints the error.
+     */
     if (query.paths)
         (void)choke_audit_verify(&query, &report, &error);
     int status = finish(&viewer, report, &error);
@@ -133,6 +141,7 @@ static int show(const struct show_options *given, struct ck_string_list *files)
     return status;
 }
 
+/* Both limits are inclusive, so --until fills missing parts with the latest time. */
 static int check(struct show_options *given, struct choke_error *error)
 {
     if (given->since && ck_audit_parse_time(given->since, false, given->filter.since, error) < 0)

@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD_PREFIX "ckh1."
-#define KEY_PREFIX "ckp1."
+#define HEAD_PREFIX "ckh1." /* every head begins with it; anything else is the name of a file */
+#define KEY_PREFIX "ckp1."  /* the same for a public key */
 
 struct verify_options {
-    struct ck_string_list heads;
-    const char *key;
-    bool rotated;
-    bool quiet;
+    struct ck_string_list heads; /* each a head, or a file of heads */
+    const char *key;             /* NULL: signatures are not checked */
+    bool rotated;                /* the library finds the older files of each log */
+    bool quiet;                  /* no records and no notes */
     bool help;
 };
 
@@ -37,10 +37,10 @@ static const struct ck_option verify_options[] = {
 
 /* The heads that were given, one text each. buffers own the memory. */
 struct given_heads {
-    const char **texts;
+    const char **texts; /* NULL-terminated; they point into buffers */
     size_t count;
-    char **buffers;
-    char *key;
+    char **buffers; /* one per --head */
+    char *key;      /* the text of the public key; NULL: none was given */
 };
 
 /*
@@ -61,6 +61,7 @@ static int add_lines(struct given_heads *heads, char *text, struct choke_error *
     for (char *line; (line = strsep(&rest, "\n"));) {
         if (line[strspn(line, " \t\r")] == '\0')
             continue;
+        /* Two more: the head, and the NULL that ends the list for the library. */
         const char **grown = reallocarray(heads->texts, heads->count + 2, sizeof(*grown));
         if (!grown)
             return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
@@ -71,6 +72,9 @@ static int add_lines(struct given_heads *heads, char *text, struct choke_error *
     return 0;
 }
 
+/*
+ * On failure the caller frees what was taken so far: buffers is zero-filled, so free_heads is safe.
+ */
 static int take_heads(const struct verify_options *given, struct given_heads *heads, struct choke_error *error)
 {
     heads->buffers = calloc(given->heads.count + 1, sizeof(*heads->buffers));
@@ -89,6 +93,7 @@ static int take_heads(const struct verify_options *given, struct given_heads *he
     return given->key && !heads->key ? -error->errnum : 0;
 }
 
+/* count is the number of --head options. texts only point into buffers. */
 static void free_heads(struct given_heads *heads, size_t count)
 {
     for (size_t i = 0; heads->buffers && i < count; i++)
@@ -102,6 +107,7 @@ static void free_heads(struct given_heads *heads, size_t count)
 static void note_begin(struct record_printer *printer, const struct choke_audit_record *record)
 {
     json_t *object = json_loadb(record->text, record->length, 0, NULL);
+    /* Everything here accepts NULL, so a record that cannot be parsed gives "?". */
     const char *name = json_string_value(json_object_get(object, "continues"));
 
     (void)ck_text_safe(printer->continues, sizeof(printer->continues), name ? name : "?");
@@ -109,6 +115,7 @@ static void note_begin(struct record_printer *printer, const struct choke_audit_
     printer->seen = true;
 }
 
+/* Called for proven records only. False stops the reading: the reader of stdout is gone. */
 static bool print_record(void *data, const struct choke_audit_record *record)
 {
     struct record_printer *printer = data;
@@ -122,6 +129,7 @@ static bool print_record(void *data, const struct choke_audit_record *record)
     return !ferror(stdout);
 }
 
+/* On standard error. Each note after the first says what this verification did not prove. */
 static void print_notes(const struct record_printer *printer, const struct choke_audit_report *report)
 {
     unsigned long long last = report->first_seq + report->records - 1;
@@ -161,6 +169,7 @@ static int verify(const struct verify_options *given, struct ck_string_list *fil
     query.public_key = heads.key;
     if (!good || choke_audit_verify(&query, &report, &error) < 0)
         status = ck_audit_unreadable(&error);
+    /* Flushed before the damage is reported, so that on a terminal the records come first. */
     int written = ck_cli_flush_stdout();
     if (report && report->damage != CHOKE_DAMAGE_NONE) {
         ck_audit_report_damage(report);
@@ -170,6 +179,7 @@ static int verify(const struct verify_options *given, struct ck_string_list *fil
     }
     choke_audit_report_free(report);
     free_heads(&heads, given->heads.count);
+    /* What is wrong with the log is more important than a failed write. */
     return status == 0 ? written : status;
 }
 

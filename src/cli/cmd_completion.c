@@ -18,11 +18,13 @@ static const struct ck_option completion_options[] = {
     {.name = NULL},
 };
 
+/* A new shell needs a row here and a function that prints its script. */
 static const struct shell {
     const char *name;
     void (*print)(FILE *out, const struct ck_string_list *tools);
 } shells[] = {{"bash", ck_completion_bash}, {"zsh", ck_completion_zsh}, {NULL, NULL}};
 
+/* Of a group only its name is offered as an operand of help. */
 void ck_cli_completion_operands(FILE *out, const struct ck_command *command, const struct ck_string_list *tools)
 {
     if (command->operand == CK_OPERAND_TOOL)
@@ -43,6 +45,7 @@ static int list_tools(const struct choke_context *context, struct ck_string_list
     struct choke_tool_info info;
     size_t count = 0;
 
+    /* Counted first: there is no call for the number of tools. */
     while (choke_tool(context, count, &info))
         count++;
     const char **items = calloc(count + 1, sizeof(*items));
@@ -51,6 +54,7 @@ static int list_tools(const struct choke_context *context, struct ck_string_list
     *ret_tools = (struct ck_string_list){.items = items};
     for (size_t i = 0; choke_tool(context, i, &info); i++)
         if (strcmp(info.route, "jail") != 0)
+            /* The names belong to the context, so the script is printed before that is freed. */
             items[ret_tools->count++] = info.name;
     return 0;
 }
@@ -62,6 +66,7 @@ static int print_script(const struct shell *shell)
     struct choke_error error = {0};
     struct ck_string_list tools = {0};
 
+    /* NULL: default options, with the embedded policy. */
     int r = choke_context_new(NULL, &context, &error);
     if (r >= 0)
         r = list_tools(context, &tools, &error);
@@ -84,6 +89,7 @@ static int run_completion(char *const *args)
         return ck_cli_usage_error(&ck_command_completion, &error);
     if (given.help)
         return ck_cmd_help_show(&ck_command_completion);
+    /* Later operands are ignored. */
     for (const struct shell *shell = shells; args[count] && shell->name; shell++)
         if (strcmp(shell->name, args[count]) == 0)
             return print_script(shell);

@@ -10,14 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
+/* a required tool is not ready; a missing layer does not change the status */
 #define STATUS_NOT_READY 1
 #define REPORT_VERSION 1
-#define DIGEST_SHOWN 12
+#define DIGEST_SHOWN 12 /* digits of the sha256; --json has all 64 */
 
 struct doctor_options {
-    const char *policy;
-    bool no_cache;
-    bool attack;
+    const char *policy; /* NULL: the embedded policy */
+    bool no_cache;      /* versions and digests are found anew */
+    bool attack;        /* attack.c instead of the report */
     struct ck_review_options review;
 };
 
@@ -36,10 +37,10 @@ static const struct ck_option doctor_options[] = {
 
 /* Escapes around a word; empty strings without a terminal or with NO_COLOR. */
 struct doctor_colours {
-    const char *good;
-    const char *bad;
-    const char *worse;
-    const char *end;
+    const char *good;  /* green: a layer that works */
+    const char *bad;   /* yellow: an optional tool that is not ready, or a layer that does not work */
+    const char *worse; /* red: a required tool that is not ready */
+    const char *end;   /* resets the colour */
 };
 
 static struct doctor_colours choose_colours(void)
@@ -49,6 +50,7 @@ static struct doctor_colours choose_colours(void)
     return (struct doctor_colours){"\033[32m", "\033[33m", "\033[31m", "\033[0m"};
 }
 
+/* A dash for what is not known: a tool may print no version, or its file may not be readable. */
 static void print_ready(const struct choke_tool_report *tool)
 {
     char digest[DIGEST_SHOWN + 1] = "-";
@@ -69,6 +71,10 @@ static void print_tool(const struct doctor_colours *colours, const struct choke_
         return;
     }
     (void)printf("  %-16s %s%-15s%s ", tool->name, colour, tool->state, colours->end);
+    /*
+     * problem is set for every tool that is not ready; for a missing tool the way to install it
+     * says more.
+     */
     if (strcmp(tool->state, "missing") != 0)
         (void)printf("%s\n", tool->problem);
     else if (tool->install)
@@ -77,6 +83,9 @@ static void print_tool(const struct doctor_colours *colours, const struct choke_
         (void)printf("%s; its entry does not say how to install it\n", tool->required ? "required" : "optional");
 }
 
+/*
+ * detail is for a layer that works, cause and remedy are for one that does not. Each may be NULL.
+ */
 static void print_layer(const struct doctor_colours *colours, const struct choke_layer_report *layer)
 {
     const char *more = layer->holds ? layer->detail : layer->cause;
@@ -85,6 +94,7 @@ static void print_layer(const struct doctor_colours *colours, const struct choke
                  layer->holds ? "yes" : "no", colours->end);
     (void)printf("%s%s\n", more ? "  " : "", more ? more : "");
     if (!layer->holds && layer->remedy)
+        /* 24 columns: the remedy begins where the cause begins. */
         (void)printf("%24s%s\n", "", layer->remedy);
 }
 
@@ -102,6 +112,7 @@ static void print_required(const struct doctor_colours *colours, const struct ch
     }
 }
 
+/* Layers of one group are adjacent, so a heading is printed at each change of the group. */
 static void print_report(const struct choke_doctor_report *report)
 {
     struct doctor_colours colours = choose_colours();
@@ -117,12 +128,14 @@ static void print_report(const struct choke_doctor_report *report)
         print_layer(&colours, &report->layers[i]);
     }
     print_required(&colours, report);
+    /* On stderr: it is about this run, not about the machine. */
     if (report->cache_note)
         (void)fprintf(stderr, "chokepoint: the cache is not used: %s\n", report->cache_note);
 }
 
 /* ---- as JSON ---- */
 
+/* install is one command line for this platform, or null. */
 static json_t *tool_object(const struct choke_tool_report *tool)
 {
     json_t *object = json_object();
@@ -161,6 +174,7 @@ static json_t *layer_object(const struct choke_layer_report *layer)
     return NULL;
 }
 
+/* ready depends on the required tools only. */
 static json_t *report_object(const struct choke_doctor_report *report)
 {
     json_t *object = json_object();
@@ -197,6 +211,7 @@ static int write_report(const struct doctor_options *given, const struct choke_d
     return written != 0 ? written : status;
 }
 
+/* choke_doctor may run each tool for its version; the cache avoids that. */
 static int examine(const struct doctor_options *given)
 {
     const struct choke_options options = {.policy_path = given->policy};
@@ -222,6 +237,7 @@ static int run_doctor(char *const *args)
     struct choke_error error = {0};
 
     int count = ck_options_parse(doctor_options, args, &given, &error);
+    /* --help is checked before the operands, so that it always works. */
     if (count >= 0 && !given.review.help && args[count])
         count = ck_text_error(&error, CHOKE_INVALID, EINVAL, "unexpected argument '%s'; doctor takes options only",
                               CK_TEXT_SAFE(args[count]));

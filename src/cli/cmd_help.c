@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define LINE_COLUMNS 80
-#define HELP_COLUMN 24
+#define LINE_COLUMNS 80 /* where the usage is wrapped */
+#define HELP_COLUMN 24  /* where the help of an option begins */
 
 struct help_options {
     bool help;
@@ -44,6 +44,7 @@ static void print_usage(FILE *out, const struct ck_command *command)
         (void)fputc(' ', out);
         column += 1 + print_usage_item(out, option);
     }
+    /* Operands that do not fit begin on a new line, at a fixed indent. */
     if (command->operands[0] != '\0')
         (void)fprintf(out, "%s%s", column + 1 + (int)strlen(command->operands) > LINE_COLUMNS ? "\n           " : " ",
                       command->operands);
@@ -61,10 +62,12 @@ static void print_options(FILE *out, const struct ck_option *options)
             (void)fputc('\n', out);
             column = 0;
         }
+        /* column is how much of the line is used; at least two spaces stay free. */
         (void)fprintf(out, "%*s%s\n", HELP_COLUMN - column, "", options->help);
     }
 }
 
+/* The same text for "help COMMAND" and "COMMAND --help". */
 void ck_cli_help_command(FILE *out, const struct ck_command *command)
 {
     print_usage(out, command);
@@ -80,6 +83,7 @@ int ck_cmd_help_show(const struct ck_command *command)
     return ck_cli_flush_stdout();
 }
 
+/* A command with one word that is named like the group would match too; the table has none. */
 void ck_cli_help_group(FILE *out, const char *group)
 {
     (void)fprintf(out, "Usage: chokepoint %s COMMAND ...\n\nCommands:\n", group);
@@ -107,6 +111,7 @@ static int run_help(char *const *args)
     struct help_options given = {0};
     struct choke_error error;
 
+    /* count is used again below, for the number of words of the name. */
     int count = ck_options_parse(help_options, args, &given, &error);
     if (count < 0)
         return ck_cli_usage_error(&ck_command_help, &error);

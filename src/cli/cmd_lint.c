@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define STATUS_FOUND 1
+#define STATUS_FOUND 1 /* an error or a warning, or findings that did not fit into the report */
 
 enum format { FORMAT_TEXT = 0, FORMAT_JSON, FORMAT_SARIF, FORMAT_GITHUB };
 
@@ -16,12 +16,12 @@ static const struct ck_choice formats[] = {
     {"text", FORMAT_TEXT}, {"json", FORMAT_JSON}, {"sarif", FORMAT_SARIF}, {"github", FORMAT_GITHUB}, {NULL, 0}};
 
 struct lint_options {
-    int format;
-    const char *config;
-    const char *root;
-    unsigned jobs;
-    bool no_gitignore;
-    bool verbose;
+    int format;         /* enum format */
+    const char *config; /* NULL: .chokepoint-lint.yaml at the top of the tree */
+    const char *root;   /* NULL: see struct choke_lint_options */
+    unsigned jobs;      /* 0: one per processor */
+    bool no_gitignore;  /* also read what .gitignore excludes */
+    bool verbose;       /* for the text form only */
     bool help;
 };
 
@@ -65,6 +65,10 @@ static int lint(const struct lint_options *given, char *const *paths)
                                                .config_path = given->config,
                                                .no_gitignore = given->no_gitignore,
                                                .jobs = given->jobs};
+    /*
+     * A failure is JSON with --format json only. With the other formats it is a line on standard
+     * error.
+     */
     const struct ck_review_options review = {.json = given->format == FORMAT_JSON};
     struct choke_lint_report *report = NULL;
     struct choke_error error = {0};
@@ -76,6 +80,7 @@ static int lint(const struct lint_options *given, char *const *paths)
     return status;
 }
 
+/* ck_options_done is not called: no option of this table owns memory. */
 static int run_lint(char *const *args)
 {
     struct lint_options given = {0};
@@ -84,6 +89,7 @@ static int run_lint(char *const *args)
     int count = ck_options_parse(lint_options, args, &given, &error);
     if (count < 0)
         return ck_review_usage(&ck_command_lint, given.format == FORMAT_JSON, &error);
+    /* No operand means the working directory; the library sees an empty list. */
     return given.help ? ck_cmd_help_show(&ck_command_lint) : lint(&given, args + count);
 }
 

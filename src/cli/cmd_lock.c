@@ -7,14 +7,15 @@
 
 #include <errno.h>
 
-#define STATUS_DRIFT 1
+#define STATUS_DRIFT 1 /* with --check: at least one tool differs */
 #define LOCK_NAME "tools.lock"
 
+/* The command has --policy and --check itself, so review.policy is not used. */
 struct lock_options {
-    const char *policy;
-    const char *output;
-    bool check;
-    struct ck_review_options review;
+    const char *policy;              /* NULL: the embedded policy */
+    const char *output;              /* NULL: LOCK_NAME */
+    bool check;                      /* compare, write nothing */
+    struct ck_review_options review; /* json and help */
 };
 
 #define TARGET(field) .offset = offsetof(struct lock_options, field)
@@ -28,6 +29,7 @@ static const struct ck_option lock_options[] = {
     {.name = NULL},
 };
 
+/* before or after is null if the tool or the part exists on one side only. */
 static json_t *drift_object(const struct choke_drift *drift)
 {
     json_t *object = json_object();
@@ -43,6 +45,7 @@ static json_t *drift_object(const struct choke_drift *drift)
     return NULL;
 }
 
+/* file may have any bytes. tools counts those in the lock file, also with drift. */
 static json_t *report_object(const char *path, const struct choke_lock_report *report)
 {
     json_t *object = json_object();
@@ -69,6 +72,7 @@ static void print_drift(const struct choke_drift *drift)
     (void)printf("  after   %s\n", drift->after ? CK_TEXT_SAFE(drift->after) : "(none)");
 }
 
+/* A failed write wins over the status: a truncated report must not look like one. */
 static int write_report(const struct lock_options *given, const char *path, const struct choke_lock_report *report)
 {
     int status = report->drift_count > 0 ? STATUS_DRIFT : 0;
@@ -83,6 +87,7 @@ static int write_report(const struct lock_options *given, const char *path, cons
     return written != 0 ? written : status;
 }
 
+/* The lock file cannot be read: CK_EXIT_REFUSED, which differs from STATUS_DRIFT. */
 static int check(const struct lock_options *given, struct choke_context *context, const char *path)
 {
     struct choke_lock_report *report = NULL;
@@ -95,6 +100,7 @@ static int check(const struct lock_options *given, struct choke_context *context
     return status;
 }
 
+/* choke_lock_write returns the number of tools, or a negative errno. */
 static int write_lock(const struct lock_options *given, struct choke_context *context, const char *path)
 {
     struct choke_error error = {0};
@@ -112,9 +118,11 @@ static int write_lock(const struct lock_options *given, struct choke_context *co
 static int parse(char *const *args, struct lock_options *given, const char **ret_path, struct choke_error *error)
 {
     int count = ck_options_parse(lock_options, args, given, error);
+    /* With --help the operands are not checked, so that the help can always be shown. */
     if (count < 0 || given->review.help)
         return count;
     const char *operand = args[count];
+    /* Set before the checks below: the two errors do not use it. */
     *ret_path = given->check && operand ? operand : given->output ? given->output : LOCK_NAME;
     if (operand && (!given->check || args[count + 1]))
         return ck_text_error(error, CHOKE_INVALID, EINVAL, "unexpected argument '%s'; FILE is for --check only",
@@ -124,6 +132,7 @@ static int parse(char *const *args, struct lock_options *given, const char **ret
     return count;
 }
 
+/* The context is needed in both cases: it has the policy, which lists the tools. */
 static int carry_out(const struct lock_options *given, const char *path)
 {
     const struct choke_options options = {.policy_path = given->policy};
@@ -140,6 +149,7 @@ static int carry_out(const struct lock_options *given, const char *path)
 static int run_lock(char *const *args)
 {
     struct lock_options given = {0};
+    /* parse sets it, except for --help or after an error. */
     const char *path = LOCK_NAME;
     struct choke_error error = {0};
     int status;

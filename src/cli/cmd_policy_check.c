@@ -5,13 +5,15 @@
 #include "cli/review.h"
 #include "front/text.h"
 
-#define STATUS_BAD 1
+#define STATUS_BAD 1 /* the policy has at least one error */
 
+/* Notes are not counted. */
 struct tally {
     size_t errors;
     size_t warnings;
 };
 
+/* Comparisons are 0 or 1, so they can be added. */
 static struct tally count(const struct choke_finding *findings, size_t length)
 {
     struct tally tally = {0};
@@ -32,6 +34,7 @@ static void print_findings(const char *file, const struct choke_finding *finding
         if (findings[i].severity == CHOKE_SEVERITY_NOTE)
             continue;
         (void)printf("%s:", CK_TEXT_SAFE(file));
+        /* line 0: it is not about a place in the file; column 0: only the line is known. */
         if (findings[i].line != 0)
             (void)printf("%u:", findings[i].line);
         if (findings[i].column != 0)
@@ -41,6 +44,7 @@ static void print_findings(const char *file, const struct choke_finding *finding
     }
 }
 
+/* tool, line and column are null if they are not known. */
 static json_t *finding_object(const struct choke_finding *finding)
 {
     json_t *object = json_object();
@@ -58,6 +62,7 @@ static json_t *finding_object(const struct choke_finding *finding)
     return NULL;
 }
 
+/* file is null for the embedded policy. */
 static json_t *report_object(const char *file, const struct choke_finding *findings, size_t length)
 {
     struct tally tally = count(findings, length);
@@ -107,6 +112,7 @@ static int run_check(char *const *args)
     int status = ck_review_parse(&ck_command_policy_check, args, 0, 1, &given, operands);
     if (status >= 0)
         return status;
+    /* NULL opens the embedded policy. findings belong to policy. */
     if (choke_policy_open(operands[0], &policy, &error) < 0 ||
         choke_policy_check(policy, &findings, &length, &error) < 0)
         status = ck_review_failure(&given, &error);

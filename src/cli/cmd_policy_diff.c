@@ -7,12 +7,13 @@
 
 #include <unistd.h>
 
-#define STATUS_UNCOVERED 1
-#define VALUE_MAX 1100 /* the loader's longest text, plus room for an escape */
+#define STATUS_UNCOVERED 1 /* something widens without a new or amended ADR */
+#define VALUE_MAX 1100     /* the loader's longest text, plus room for an escape */
 
 /* Red is only for what makes the command fail: a widening without a new or amended ADR. */
 static const char *colour_of(const struct choke_change *change)
 {
+    /* SGR codes: 2 dim, 32 green, 33 yellow, 31 red. */
     if (change->kind == CHOKE_CHANGE_NEUTRAL)
         return "\033[2m";
     if (change->kind == CHOKE_CHANGE_NARROWS)
@@ -35,6 +36,10 @@ static void print_values(const struct choke_change *change)
                      ck_text_safe(after, sizeof(after), change->after));
 }
 
+/*
+ * tool is NULL for a change of the policy as a whole. reason is set only if the change is not
+ * covered.
+ */
 static void print_change(const struct choke_change *change, bool colour)
 {
     (void)printf("%s%s%s %s%s%s: ", colour ? colour_of(change) : "", choke_change_kind_name(change->kind),
@@ -44,11 +49,15 @@ static void print_change(const struct choke_change *change, bool colour)
         (void)printf("; %s", change->why);
     if (change->reason)
         (void)printf(" (%s)", change->reason);
+    /*
+     * adr is NULL for a change of the whole policy, or if no entry with this tool cites a record.
+     */
     else if (change->kind == CHOKE_CHANGE_WIDENS)
         (void)printf(" (ADR %s)", change->adr ? change->adr : "new or amended");
     (void)putchar('\n');
 }
 
+/* The last line is a summary. It counts the uncovered changes, which decide the status. */
 static int print_diff(const struct choke_diff *diff)
 {
     bool colour = ck_text_colour(STDOUT_FILENO);
@@ -64,6 +73,7 @@ static int print_diff(const struct choke_diff *diff)
     return ck_cli_flush_stdout();
 }
 
+/* Values are text of the policy, which the loader has checked. A missing value is null. */
 static json_t *change_object(const struct choke_change *change)
 {
     json_t *object = json_object();
@@ -84,6 +94,7 @@ static json_t *change_object(const struct choke_change *change)
     return NULL;
 }
 
+/* good is what the exit status says: no change widens without a record. */
 static json_t *diff_object(const char *const *files, const struct choke_diff *diff)
 {
     json_t *object = json_object();
@@ -116,6 +127,7 @@ static int report(const struct ck_review_options *given, const char *const *file
     return written != 0 ? written : status;
 }
 
+/* Both files are loaded as policies to review; nothing can be run by them. */
 static int run_diff(char *const *args)
 {
     struct ck_review_options given = {0};
@@ -125,6 +137,7 @@ static int run_diff(char *const *args)
     struct choke_diff *diff = NULL;
     struct choke_error error = {0};
 
+    /* Exactly two operands. This command has no --policy. */
     int status = ck_review_parse(&ck_command_policy_diff, args, 2, 2, &given, operands);
     if (status >= 0)
         return status;
@@ -133,6 +146,7 @@ static int run_diff(char *const *args)
         status = ck_review_failure(&given, &error);
     else
         status = report(&given, operands, diff);
+    /* All three accept NULL, so an early failure needs no other path. */
     choke_diff_free(diff);
     choke_policy_free(before);
     choke_policy_free(after);

@@ -28,6 +28,7 @@ static const struct ck_option explain_options[] = {
 static int explain(const struct explain_options *given, struct ck_session *session, char *const *argv)
 {
     enum ck_report_form form = given->json ? CK_REPORT_JSON : CK_REPORT_TEXT;
+    /* It lives as long as the context, which keeps a pointer to it. */
     struct ck_event_printer events = {&session->notes, form, given->verbose};
     struct choke_options options = {
         .policy_path = given->request.policy, .on_event = ck_event_print, .event_data = &events};
@@ -36,16 +37,19 @@ static int explain(const struct explain_options *given, struct ck_session *sessi
     struct choke_error error = {0};
     int status;
 
+    /* The context comes last: a mistake in the request is found without reading the policy. */
     if (ck_request_build(&request, &given->request, argv, &error) < 0 ||
         choke_context_new(&options, &context, &error) < 0)
         status = ck_report_failure(session, form, &error);
     else
         status = ck_explain_request(session, form, context, &request.request);
+    /* NULL is fine; ck_request_done is required even if the build failed. */
     choke_context_free(context);
     ck_request_done(&request);
     return status;
 }
 
+/* An error with --json is a report, not a usage line: the reader parses standard output. */
 static int parse_and_explain(struct explain_options *given, struct ck_session *session, char *const *args)
 {
     struct choke_error error = {0};
@@ -59,6 +63,7 @@ static int parse_and_explain(struct explain_options *given, struct ck_session *s
     return explain(given, session, args + count);
 }
 
+/* ck_session_begin is not called: there is no job that a signal could cancel. */
 static int run_explain(char *const *args)
 {
     struct explain_options given = {.request = CK_REQUEST_PRESET};

@@ -13,14 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS 100
-#define INDENT 46 /* the column where the grants begin */
+#define COLUMNS 100 /* where the last column is wrapped */
+#define INDENT 46   /* the column where the grants begin */
 
 /* ---- the last column --------------------------------------------------------------------- */
 
 /* A longer list is only counted, to keep the table short. */
 #define NAMES_MAX 3
 
+/* Every piece begins with "; ". print_tool removes the first one. */
 static void print_count(FILE *out, const json_t *list, const char *what)
 {
     size_t count = json_array_size(list);
@@ -40,11 +41,13 @@ static void print_names(FILE *out, const char *label, const json_t *list)
     (void)fprintf(out, "; %s", label);
     json_array_foreach(list, index, entry)
     {
+        /* set_env lists objects with a name and a value; the others list strings. */
         const json_t *name = json_is_object(entry) ? json_object_get(entry, "name") : entry;
         (void)fprintf(out, "%s %s", index > 0 ? "," : "", json_string_value(name));
     }
 }
 
+/* "exact" lists whole argument vectors. An empty vector allows the tool without arguments. */
 static void print_vectors(FILE *out, const json_t *vectors)
 {
     size_t index;
@@ -65,6 +68,7 @@ static void print_vectors(FILE *out, const json_t *vectors)
     }
 }
 
+/* "operands" always has a value in the library's JSON; "first" is null without a rule for it. */
 static void print_operands(FILE *out, const json_t *args)
 {
     const char *operands = json_string_value(json_object_get(args, "operands"));
@@ -76,6 +80,7 @@ static void print_operands(FILE *out, const json_t *args)
         (void)fprintf(out, "; operands %s", operands);
 }
 
+/* Null: the entry has no args at all, so arguments are not restricted. */
 static void print_args(FILE *out, const json_t *args)
 {
     if (json_is_null(args)) {
@@ -117,6 +122,7 @@ static void print_limits(FILE *out, const json_t *limits)
     }
 }
 
+/* An empty "execs" forbids all programs; null means that the entry says nothing about them. */
 static void print_grants(FILE *out, const json_t *tool)
 {
     const json_t *execs = json_object_get(tool, "execs");
@@ -162,6 +168,7 @@ static void print_broken(FILE *out, const char *text)
 
 /* ---- the table --------------------------------------------------------------------------- */
 
+/* The grants are made in memory first, because their length decides where the lines are wrapped. */
 static int print_tool(FILE *out, const json_t *tool)
 {
     char *text = NULL;
@@ -189,6 +196,7 @@ static int print_tool(FILE *out, const json_t *tool)
     return 0;
 }
 
+/* The widths are those of print_tool; together they are INDENT columns. */
 static void print_head(FILE *out, const json_t *policy)
 {
     size_t index;
@@ -202,6 +210,7 @@ static void print_head(FILE *out, const json_t *policy)
     (void)fprintf(out, "\n\n%-16s %-8s %-4s %-4s %9s %s\n", "TOOL", "ROUTE", "MUST", "ADR", "LIMIT", "MAY BE GIVEN");
 }
 
+/* clang-format does not know jansson's foreach macro, hence the odd line breaks. */
 static int print_table(const json_t *policy, struct choke_error *error)
 {
     size_t index;
@@ -214,6 +223,7 @@ static int print_table(const json_t *policy, struct choke_error *error)
     return 0;
 }
 
+/* The text is the library's own JSON, so it can be parsed unless memory runs out. */
 static int show(const struct ck_review_options *given, const char *text, struct choke_error *error)
 {
     if (given->json) {
@@ -228,6 +238,7 @@ static int show(const struct ck_review_options *given, const char *text, struct 
     return r;
 }
 
+/* text belongs to policy and is freed with it. */
 static int run_show(char *const *args)
 {
     struct ck_review_options given = {0};

@@ -12,13 +12,19 @@
 
 #define LINE_MAX_BYTES 16384 /* two paths */
 
+/* 0: the decision has no timeout, as for most refusals. */
 static json_t *timeout_or_null(const struct choke_decision *decision)
 {
     return decision->timeout_ms != 0 ? json_integer((json_int_t)decision->timeout_ms) : json_null();
 }
 
+/*
+ * All members are always present, so that a script needs no test for a missing one. A refused
+ * request has null or an empty list for what was not decided.
+ */
 static int set_decision(json_t *object, const struct choke_decision *decision)
 {
+    /* CHOKE_NONE as the outcome of a decision: nothing speaks against the run. */
     bool allowed = decision->outcome == CHOKE_NONE;
     int bad = 0;
 
@@ -41,6 +47,7 @@ static int set_decision(json_t *object, const struct choke_decision *decision)
     return bad;
 }
 
+/* The session's outlet, not stdio: it notices a slow or closed reader. */
 static void write_json(struct ck_session *session, const struct choke_decision *decision)
 {
     json_t *object = json_object();
@@ -57,15 +64,18 @@ static void print_list(FILE *out, const char *label, const char *const *items)
 {
     if (!items || !*items)
         return;
+    /* 9 columns: the longest label, "decision", and a space. */
     (void)fprintf(out, "%-9s", label);
     for (size_t i = 0; items[i]; i++) {
         if (i > 0)
             (void)fputc(' ', out);
+        /* Quoted for bash, so that the line can be pasted; control characters are escaped. */
         ck_text_print_quoted(out, items[i]);
     }
     (void)fputc('\n', out);
 }
 
+/* A NULL value gives an empty list, so it has no line either. */
 static void print_value(FILE *out, const char *label, const char *value)
 {
     print_list(out, label, (const char *const[]){value, NULL});
@@ -79,6 +89,10 @@ static void print_line(FILE *out, const char *label, const char *line)
     (void)fprintf(out, "%-9s%s\n", label, ck_text_safe(safe, sizeof(safe), line));
 }
 
+/*
+ * "decision" is printed first and in one fixed form, so that it can be found with grep. The
+ * environment comes last, because it is long.
+ */
 static void print_decision(FILE *out, const struct choke_decision *decision)
 {
     if (decision->outcome == CHOKE_NONE)
@@ -103,6 +117,7 @@ static void print_decision(FILE *out, const struct choke_decision *decision)
         print_value(out, "env", *variable);
 }
 
+/* stdio into memory, then to the outlet: stdio cannot write to an outlet itself. */
 static void write_text(struct ck_session *session, const struct choke_decision *decision)
 {
     char *text = NULL;
@@ -114,15 +129,21 @@ static void write_text(struct ck_session *session, const struct choke_decision *
         return;
     }
     print_decision(out, decision);
+    /* fclose reports a failed allocation of any write before it; text is freed in either case. */
     if (fclose(out) == 0)
         ck_outlet_write(&session->out, text, length);
     else
         session->out.error = ENOMEM;
     free(text);
     if (decision->outcome != CHOKE_NONE)
+        /* The reason goes to standard error, as with "run". */
         ck_report_message(session, &decision->error);
 }
 
+/*
+ * A negative return means that there is no decision, for example out of memory. A refusal is a
+ * decision.
+ */
 int ck_explain_request(struct ck_session *session, enum ck_report_form form, struct choke_context *context,
                        const struct choke_request *request)
 {

@@ -4,8 +4,9 @@
 #include "cli/lint.h"
 #include "cli/review.h"
 
-#define REPORT_VERSION 1
+#define REPORT_VERSION 1 /* raise it if a member changes its meaning or is removed */
 
+/* json_int_t has 63 bits; no count comes near that. */
 static int set_count(json_t *object, const char *key, uint64_t count)
 {
     return json_object_set_new(object, key, json_integer((json_int_t)count));
@@ -25,6 +26,10 @@ static int set_position(json_t *object, const struct choke_lint_finding *finding
         {"end_column", finding->end_column},
         {"end_byte_column", finding->end_byte_column},
     };
+    /*
+     * json_object_set_new takes the value and returns -1 if the object or the value is NULL. So out
+     * of memory needs one check, at the end.
+     */
     int bad = 0;
 
     for (size_t i = 0; i < sizeof(positions) / sizeof(positions[0]); i++)
@@ -33,6 +38,10 @@ static int set_position(json_t *object, const struct choke_lint_finding *finding
     return bad;
 }
 
+/*
+ * Paths, names and source lines may be any bytes, so ck_jansson_bytes; the rest is text of the
+ * library.
+ */
 static json_t *finding_object(const struct choke_lint_finding *finding)
 {
     json_t *object = json_object();
@@ -47,12 +56,14 @@ static json_t *finding_object(const struct choke_lint_finding *finding)
     bad |= json_object_set_new(object, "message", ck_jansson_text(finding->message));
     bad |= json_object_set_new(object, "instead", ck_jansson_text(finding->rule->instead));
     bad |= json_object_set_new(object, "source", ck_jansson_bytes(finding->source));
+    /* All or nothing: a finding without some of its members would mislead a script. */
     if (!bad)
         return object;
     json_decref(object);
     return NULL;
 }
 
+/* A file that was not read, and why: a reader must not take it for a clean one. */
 static json_t *skip_object(const struct choke_lint_skip *skip)
 {
     json_t *object = json_object();
@@ -66,6 +77,10 @@ static json_t *skip_object(const struct choke_lint_skip *skip)
     return NULL;
 }
 
+/*
+ * dropped: found too, but not listed, because there were too many. The other counts:
+ * chokepoint-lint.h.
+ */
 static int set_counts(json_t *object, const struct choke_lint_report *report)
 {
     int bad = 0;
@@ -83,6 +98,7 @@ static int set_counts(json_t *object, const struct choke_lint_report *report)
     return bad;
 }
 
+/* clean is what the exit status says: no error, no warning, and no finding was dropped. */
 static json_t *report_object(const struct choke_lint_report *report, bool clean)
 {
     json_t *object = json_object();
@@ -91,6 +107,7 @@ static json_t *report_object(const struct choke_lint_report *report, bool clean)
     int bad = 0;
 
     for (size_t i = 0; i < report->finding_count; i++)
+        /* A NULL from finding_object is an error of the append too. */
         bad |= json_array_append_new(findings, finding_object(&report->findings[i]));
     for (size_t i = 0; i < report->skip_count; i++)
         bad |= json_array_append_new(skips, skip_object(&report->skips[i]));
@@ -103,6 +120,7 @@ static json_t *report_object(const struct choke_lint_report *report, bool clean)
     bad |= json_object_set_new(object, "skipped", skips);
     if (!bad)
         return object;
+    /* findings and skips belong to object by now, also if setting them failed. */
     json_decref(object);
     return NULL;
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define SCHEMA "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-#define BASE "SRCROOT"
+#define BASE "SRCROOT" /* the name that results use for the top of the tree */
 
 /* Returns object, or NULL if one of its members could not be made. */
 static json_t *whole(json_t *object, int bad)
@@ -23,6 +23,7 @@ static json_t *whole(json_t *object, int bad)
     return NULL;
 }
 
+/* SARIF wraps every message in an object with the member "text". */
 static json_t *text_object(const char *text)
 {
     json_t *object = json_object();
@@ -32,8 +33,10 @@ static json_t *text_object(const char *text)
 /* suffix is "/" for a directory. */
 static json_t *uri(const char *prefix, const char *path, const char *suffix)
 {
+    /* The unreserved characters of RFC 3986, and the slash that separates the names of a path. */
     static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
     static const char hex[] = "0123456789ABCDEF";
+    /* Three bytes for each byte, if all are escaped. */
     char *text = malloc(strlen(prefix) + 3 * strlen(path) + strlen(suffix) + 1);
     if (!text)
         return NULL;
@@ -41,6 +44,7 @@ static json_t *uri(const char *prefix, const char *path, const char *suffix)
     size_t used = strlen(prefix);
     memcpy(text, prefix, used);
     for (; *path != '\0'; path++) {
+        /* *path is not NUL here, which strchr would also find. */
         if (strchr(bare, *path)) {
             text[used++] = *path;
             continue;
@@ -60,6 +64,7 @@ static const char *level(enum choke_severity severity)
     return choke_severity_name(severity); /* SARIF has the same three levels */
 }
 
+/* A finding may have another severity than its rule; so a result has its own level. */
 static json_t *rule_object(const struct choke_lint_rule *rule)
 {
     json_t *object = json_object();
@@ -73,6 +78,7 @@ static json_t *rule_object(const struct choke_lint_rule *rule)
     return whole(object, bad);
 }
 
+/* SARIF counts lines and columns from 1, as the report does. */
 static json_t *region_object(const struct choke_lint_finding *finding)
 {
     json_t *object = json_object();
@@ -84,6 +90,7 @@ static json_t *region_object(const struct choke_lint_finding *finding)
     return whole(object, bad);
 }
 
+/* A finding about the whole file has no region: SARIF has no line 0. */
 static json_t *location_object(const struct choke_lint_finding *finding)
 {
     json_t *artifact = json_object();
@@ -106,6 +113,7 @@ static json_t *result_object(const struct choke_lint_report *report, const struc
     int bad = json_array_append_new(locations, location_object(finding));
 
     bad |= json_object_set_new(object, "ruleId", ck_jansson_text(finding->rule->id));
+    /* Finds the rule in the list of tool_object, which has the same order. */
     bad |= json_object_set_new(object, "ruleIndex", json_integer(finding->rule - report->rules));
     bad |= json_object_set_new(object, "level", ck_jansson_text(level(finding->severity)));
     bad |= json_object_set_new(object, "message", text_object(finding->message));
@@ -113,6 +121,7 @@ static json_t *result_object(const struct choke_lint_report *report, const struc
     return whole(object, bad);
 }
 
+/* All rules are listed, also those without findings: ruleIndex is an index into the whole list. */
 static json_t *tool_object(const struct choke_lint_report *report)
 {
     json_t *driver = json_object();
@@ -165,5 +174,6 @@ int ck_lint_sarif(const struct choke_lint_report *report, int status)
     bad |= json_object_set_new(object, "$schema", ck_jansson_text(SCHEMA));
     bad |= json_object_set_new(object, "version", ck_jansson_text("2.1.0"));
     bad |= json_object_set_new(object, "runs", runs);
+    /* whole returns NULL after a failure, and ck_review_write reports that as out of memory. */
     return ck_review_write(whole(object, bad), status);
 }

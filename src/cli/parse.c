@@ -17,6 +17,7 @@ static int split(const struct ck_parse *parse, char *const *args, struct ck_stri
         int taken = options ? ck_options_parse(parse->command->options, args, parse->target, error) : 0;
         if (taken < 0)
             return taken;
+        /* The last option that was taken is "--": everything after it is an operand. */
         options = options && (taken == 0 || strcmp(args[taken - 1], "--") != 0);
         args += taken;
         if (!*args)
@@ -27,6 +28,7 @@ static int split(const struct ck_parse *parse, char *const *args, struct ck_stri
     }
 }
 
+/* json may be NULL: such a command has no --json for usage errors. */
 int ck_parse_wrong_count(const struct ck_parse *parse, size_t count)
 {
     struct choke_error error;
@@ -42,6 +44,7 @@ int ck_parse_words(const struct ck_parse *parse, char *const *args, struct ck_st
     struct choke_error error;
 
     *ret_operands = (struct ck_string_list){0};
+    /* After an error operands has what was added before it; the caller frees it. */
     if (split(parse, args, ret_operands, &error) < 0)
         return ck_review_usage(parse->command, parse->json && *parse->json, &error);
     if (*parse->help)

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+/* The default, batched, is the value 0 of the enum: see enum choke_audit_sync. */
 const struct ck_choice ck_recording_syncs[] = {{"none", CHOKE_AUDIT_SYNC_NONE},
                                                {"batched", CHOKE_AUDIT_SYNC_BATCHED},
                                                {"every", CHOKE_AUDIT_SYNC_EVERY},
@@ -25,9 +26,11 @@ int ck_recording_set(struct ck_recording *recording, struct choke_options *optio
 
     options->audit_sync = (enum choke_audit_sync)recording->audit_sync;
     options->audit_max_bytes = recording->audit_max_bytes;
+    /* NULL: no log. */
     options->audit_path = recording->no_audit ? NULL : recording->audit;
     if (recording->no_audit || recording->audit)
         return 0;
+    /* Filled by the next call. */
     options->audit_path = recording->path;
     if (ck_audit_default(recording->path, &cause) == 0)
         return 0;

@@ -76,6 +76,7 @@ static json_t *capture_object(const struct choke_capture *capture)
     return NULL;
 }
 
+/* With a fraction: the clock has microseconds. */
 static json_t *milliseconds(uint64_t us)
 {
     return json_real((double)us / 1000.0);
@@ -87,6 +88,7 @@ static int set_ending(json_t *object, const struct choke_result *result)
     int bad = 0;
 
     bad |= json_object_set_new(object, "outcome", ck_jansson_text(choke_outcome_name(result->outcome)));
+    /* Null unless the tool exited by itself: -1 or 0 could be mistaken for a status. */
     bad |= json_object_set_new(object, "exit_code",
                                result->outcome == CHOKE_EXITED ? json_integer(result->exit_code) : json_null());
     bad |= json_object_set_new(object, "signal", result->signal != 0 ? json_integer(result->signal) : json_null());
@@ -107,6 +109,7 @@ static int set_cost(json_t *object, const struct choke_result *result)
     return bad;
 }
 
+/* The limits that the policy set, except the time, and the mechanism that enforced each. */
 static json_t *limits_array(const struct choke_result *result)
 {
     json_t *array = json_array();
@@ -126,6 +129,7 @@ static json_t *limits_array(const struct choke_result *result)
     return NULL;
 }
 
+/* limit_hit: the limit that the run reached; null for none, or none that can be detected. */
 static int set_limits(json_t *object, const struct choke_result *result)
 {
     int bad = 0;
@@ -158,6 +162,9 @@ static json_t *changes_array(const struct choke_result *result)
     return NULL;
 }
 
+/*
+ * The two flags say that a list or a copy is not complete, so that an absent file proves nothing.
+ */
 static int set_changes(json_t *object, const struct choke_result *result)
 {
     int bad = 0;
@@ -168,6 +175,7 @@ static int set_changes(json_t *object, const struct choke_result *result)
     return bad;
 }
 
+/* Null: the request had no egress, or nothing ran. */
 static json_t *egress_object(const struct choke_egress *egress)
 {
     if (!egress)
@@ -187,6 +195,7 @@ static json_t *egress_object(const struct choke_egress *egress)
     return NULL;
 }
 
+/* rule is what decided, also for a request that was allowed: "tools.git", "request.cwd". */
 static int set_decision(json_t *object, const struct choke_result *result)
 {
     int bad = 0;
@@ -200,6 +209,7 @@ static int set_decision(json_t *object, const struct choke_result *result)
     return bad;
 }
 
+/* The order of the calls is the order of the members: jansson keeps it. */
 static void write_json(struct ck_session *session, const struct choke_result *result)
 {
     json_t *object = json_object();
@@ -214,12 +224,14 @@ static void write_json(struct ck_session *session, const struct choke_result *re
     json_decref(object);
 }
 
+/* The streams are separate: their order relative to each other was not recorded. */
 static void write_text(struct ck_session *session, const struct choke_result *result)
 {
     ck_outlet_write(&session->out, result->out.data, result->out.length);
     ck_outlet_write(&session->err, result->err.data, result->err.length);
 }
 
+/* CK_REPORT_STREAM: the streams were written while the tool ran, so only notes are left. */
 int ck_report_result(struct ck_session *session, enum ck_report_form form, const struct choke_result *result)
 {
     int status = exit_status(result, session->signal);
@@ -243,8 +255,12 @@ int ck_report_failure(struct ck_session *session, enum ck_report_form form, cons
 {
     struct choke_result result = {.outcome = error->outcome, .exit_code = -1, .error = *error};
 
+    /* The error may quote a file or an argument. */
     ck_text_redact(&result.error);
     result.out.data = result.err.data = "";
+    /*
+     * An error of the command itself, such as out of memory, has no outcome; the report needs one.
+     */
     if (result.outcome == CHOKE_NONE)
         result.outcome = result.error.outcome = CHOKE_SPAWN_FAILED;
     (void)ck_report_result(session, form, &result);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* For policy diff: it has two policies, so --policy would be unclear. */
 const struct ck_option ck_review_options[] = {
     {.name = "--json", .help = "print one JSON object", .offset = offsetof(struct ck_review_options, json)},
     {.name = "--help", .help = "show this help", .offset = offsetof(struct ck_review_options, help)},
@@ -25,6 +26,9 @@ const struct ck_option ck_review_policy_options[] = {
     {.name = NULL},
 };
 
+/*
+ * With --json a usage error is JSON too: a script parses one form only. It has no hint at the help.
+ */
 int ck_review_usage(const struct ck_command *command, bool json, const struct choke_error *error)
 {
     const struct ck_review_options given = {.json = json};
@@ -35,21 +39,28 @@ int ck_review_usage(const struct ck_command *command, bool json, const struct ch
 int ck_review_parse(const struct ck_command *command, char *const *args, size_t least, size_t most,
                     struct ck_review_options *given, const char *operands[CK_REVIEW_OPERANDS_MAX])
 {
+    /* Any number of operands: they are counted below, together with --policy. */
     const struct ck_parse parse = {command, given, &given->help, &given->json, 0, CK_PARSE_ANY};
     struct ck_string_list files;
     int status = ck_parse_words(&parse, args, &files);
+    /* After an error files has what was added before it, so this is safe in any case. */
     size_t count = files.count + (!!given->policy);
 
     for (size_t i = 0; i < CK_REVIEW_OPERANDS_MAX; i++)
         operands[i] = i < files.count ? files.items[i] : NULL;
     if (given->policy && files.count == 0)
         operands[0] = given->policy;
+    /* The list is freed; the operands themselves are in argv and stay valid. */
     ck_options_free_words(&files);
+    /* A status of 0 or more ends the command: the help was shown, or there was an error. */
     if (status >= 0 || (count >= least && count <= most))
         return status;
     return ck_parse_wrong_count(&parse, count);
 }
 
+/*
+ * Writes to the descriptor, not through stdio. So a caller must not have printed to stdout before.
+ */
 int ck_review_write(json_t *object, int status)
 {
     struct ck_outlet out = CK_OUTLET(STDOUT_FILENO);
@@ -58,6 +69,7 @@ int ck_review_write(json_t *object, int status)
         ck_jansson_write(&out, object);
     else
         out.error = ENOMEM;
+    /* NULL is fine for json_decref. */
     json_decref(object);
     if (out.error == 0)
         return status;
