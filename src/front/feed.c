@@ -22,6 +22,7 @@ static void close_one(int *fd)
 
 int ck_feed_begin(struct ck_feed *feed, int fifo_fd)
 {
+    /* The pipe blocks for the tool; splice below is nonblocking by its flag. */
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -errno;
@@ -31,6 +32,7 @@ int ck_feed_begin(struct ck_feed *feed, int fifo_fd)
 
 void ck_feed_end(struct ck_feed *feed)
 {
+    /* Owned by the caller, so it is not closed here. */
     feed->from_fd = -1;
     close_one(&feed->to_fd);
     close_one(&feed->tool_fd);

@@ -17,12 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Collects the pieces of jansson. */
 struct gatherer {
     struct ck_outlet *outlet;
-    size_t used;
+    size_t used; /* bytes that are not written yet */
     char bytes[1 << 16];
 };
 
+/* NULL when out of memory. Base64 is ASCII, so its UTF-8 needs no check. */
 static json_t *base64(const char *data, size_t length)
 {
     char *text = malloc(CK_BASE64_LENGTH(length) + 1);
@@ -34,6 +36,7 @@ static json_t *base64(const char *data, size_t length)
     return string;
 }
 
+/* Text that is not UTF-8 after all is shown with escapes. */
 json_t *ck_jansson_text(const char *text)
 {
     if (!text)
@@ -42,6 +45,7 @@ json_t *ck_jansson_text(const char *text)
     return string ? string : json_string(CK_TEXT_SAFE(text));
 }
 
+/* data may contain NULs, hence the length. */
 int ck_jansson_set_data(json_t *object, const char *data, size_t length)
 {
     json_t *text = json_stringn(data, length);
@@ -58,6 +62,7 @@ json_t *ck_jansson_bytes(const char *text)
     if (string)
         return string;
 
+    /* If object is NULL, the set frees the value and fails. */
     json_t *object = json_object();
     if (json_object_set_new(object, "base64", base64(text, strlen(text))) == 0)
         return object;
@@ -77,6 +82,7 @@ json_t *ck_jansson_list(const char *const *items)
     return array;
 }
 
+/* Takes both values; a NULL makes it fail. */
 static json_t *pair(const char *first_key, json_t *first, const char *second_key, json_t *second)
 {
     json_t *object = json_object();
@@ -108,6 +114,7 @@ static void flush(struct gatherer *gatherer)
     gatherer->used = 0;
 }
 
+/* A piece that is larger than the buffer is written directly, after what came before it. */
 static void put(struct gatherer *gatherer, const char *piece, size_t length)
 {
     if (length > sizeof(gatherer->bytes) - gatherer->used)
@@ -128,6 +135,10 @@ static int gather(const char *piece, size_t length, void *data)
     size_t done = 0;
 
     for (size_t at = 0; at < length; at++) {
+        /*
+         * Plain ASCII is never hidden here: jansson has escaped the control characters. DEL (0x7f)
+         * is.
+         */
         size_t sequence = u[at] < 0x7f ? 0 : ck_glyph_sequence(piece + at, length - at);
         uint32_t code = sequence > 0 ? ck_glyph_code(piece + at, sequence) : ' ';
         if (!ck_glyph_hidden(code))
@@ -136,6 +147,7 @@ static int gather(const char *piece, size_t length, void *data)
         put(gatherer, piece + done, at - done);
         put(gatherer, escape, ck_glyph_json(code, escape));
         done = at + sequence;
+        /* The loop adds 1. */
         at = done - 1;
     }
     put(gatherer, piece + done, length - done);

@@ -24,6 +24,7 @@ void ck_outlet_deadline(struct ck_outlet *outlet, uint64_t timeout_ms)
         outlet->deadline_ms = UINT64_MAX;
 }
 
+/* For poll: -1 waits without a limit, 0 does not wait. */
 static int remaining_ms(const struct ck_outlet *outlet)
 {
     if (outlet->deadline_ms == 0)
@@ -38,6 +39,7 @@ static int remaining_ms(const struct ck_outlet *outlet)
 /* True if a write will not block, or will report an error. */
 static bool wait_writable(struct ck_outlet *outlet)
 {
+    /* poll ignores a wake_fd of -1. */
     struct pollfd fds[] = {{.fd = outlet->fd, .events = POLLOUT}, {.fd = outlet->wake_fd, .events = POLLIN}};
     int r;
 
@@ -46,11 +48,13 @@ static bool wait_writable(struct ck_outlet *outlet)
     while (r < 0 && errno == EINTR);
     if (r < 0)
         outlet->error = errno;
+    /* wake_fd became readable, or the deadline has passed: stop waiting, and drop the rest. */
     else if (fds[0].revents == 0)
         outlet->cut = true;
     return r > 0 && fds[0].revents != 0;
 }
 
+/* Without a deadline and a wake_fd a write may block, so everything is written at once. */
 static size_t piece_bytes(const struct ck_outlet *outlet)
 {
     struct stat status;
@@ -72,12 +76,14 @@ void ck_outlet_write(struct ck_outlet *outlet, const void *data, size_t length)
         if (written > 0) {
             bytes += written;
             length -= (size_t)written;
+            /* EAGAIN: another process has made the descriptor nonblocking; poll again. */
         } else if (written < 0 && errno != EINTR && errno != EAGAIN) {
             outlet->error = errno;
         }
     }
 }
 
+/* Formatted first, so that a line goes out with one write if possible. */
 void ck_outlet_print(struct ck_outlet *outlet, const char *format, ...)
 {
     char *text = NULL;

@@ -41,6 +41,7 @@ static bool is_ignored(int signal)
     return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
+/* A pending signal ends the wait of every outlet. */
 static void set_wake(struct ck_session *session, int fd)
 {
     session->out.wake_fd = fd;
@@ -64,6 +65,10 @@ int ck_session_begin(struct ck_session *session, struct choke_error *error)
     (void)sigaddset(&wanted, SIGTERM);
     if (!is_ignored(SIGHUP))
         (void)sigaddset(&wanted, SIGHUP);
+    /*
+     * Made before the signals are blocked, so that a failure leaves the mask unchanged. A signal in
+     * between ends the process as usual: nothing has been started yet.
+     */
     int fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
     if (fd < 0)
         return ck_text_error(error, CHOKE_NONE, errno, "cannot watch for signals: %s", strerror(errno));
@@ -73,6 +78,7 @@ int ck_session_begin(struct ck_session *session, struct choke_error *error)
     return 0;
 }
 
+/* 0: none is pending. The descriptor does not block. */
 static int take_signal(const struct ck_session *session)
 {
     struct signalfd_siginfo info;
@@ -83,6 +89,7 @@ void ck_session_handle_signal(struct ck_session *session, struct choke_context *
 {
     int signal = take_signal(session);
 
+    /* The first signal decides the exit status. From then on slow readers are not waited for. */
     if (signal != 0 && session->signal == 0) {
         session->signal = signal;
         ck_session_deadline(session, 0);
@@ -95,6 +102,7 @@ int ck_session_wait(struct ck_session *session, struct choke_context *context, c
                     struct choke_error *error)
 {
     while (!choke_job_result(job)) {
+        /* What exactly is ready does not matter: each of the three below checks for itself. */
         struct pollfd fds[] = {{.fd = choke_fd(context), .events = POLLIN},
                                {.fd = session->signal_fd, .events = POLLIN},
                                ck_feed_poll(&session->feed)};
@@ -119,6 +127,7 @@ void ck_session_end(struct ck_session *session)
         ;
     (void)close(session->signal_fd);
     session->signal_fd = -1;
+    /* The outlets may still be used for the report. */
     set_wake(session, -1);
     (void)sigprocmask(SIG_SETMASK, &session->saved_mask, NULL);
 }

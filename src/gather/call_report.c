@@ -14,11 +14,13 @@ void ck_call_report_free_argv(char **list)
     free(list);
 }
 
+/* NULL gives an empty list; a NULL result means out of memory. */
 static char **copy_list(const char *const *from)
 {
     size_t count = 0;
     while (from && from[count])
         count++;
+    /* Zero-filled, so that a list with a failed copy can be freed at any point. */
     char **list = calloc(count + 1, sizeof(*list));
     for (size_t i = 0; list && i < count; i++) {
         list[i] = strdup(from[i]);
@@ -47,6 +49,7 @@ static size_t arg_count(const char *arg, const struct ck_matches *matches)
 {
     if (strcmp(arg, CK_PROBE_FILES) == 0)
         return matches->count;
+    /* {file} without a match becomes no argument. */
     return strcmp(arg, CK_PROBE_FILE) == 0 && matches->count == 0 ? 0 : 1;
 }
 
@@ -57,6 +60,7 @@ static char *expand(const char *arg, const struct ck_matches *matches, size_t at
     return files ? as_operand(matches->paths[at]) : strdup(arg);
 }
 
+/* Two passes: the first counts, because {files} may become a thousand arguments. */
 char **ck_call_report_argv(const struct ck_probe_call *call, const struct ck_matches *matches)
 {
     size_t count = 0, used = 0;
@@ -86,22 +90,29 @@ int ck_call_report_add(struct ck_probe_report *report, const struct ck_probe_cal
     struct ck_call_report *grown = reallocarray(report->calls, report->call_count + 1, sizeof(*grown));
     char **copy = copy_list(argv);
 
+    /* Stored even if the copy failed: the old array no longer exists. */
     if (grown)
         report->calls = grown;
     if (!grown || !copy) {
         ck_call_report_free_argv(copy);
         return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
     }
-    grown[report->call_count++] = (struct ck_call_report){
-        .id = call->id, .argv = copy, .outcome = choke_outcome_name(CHOKE_NONE), .exit_code = -1};
+    grown[report->call_count++] =
+        (struct ck_call_report){/* exit_code -1 and the outcome "none" until the result is known. */
+                                .id = call->id,
+                                .argv = copy,
+                                .outcome = choke_outcome_name(CHOKE_NONE),
+                                .exit_code = -1};
     return 0;
 }
 
+/* If memory runs out, the member is null in the document, as if it were not known. */
 static char *copy_text(const char *text)
 {
     return text ? strdup(text) : NULL;
 }
 
+/* Copies: the result belongs to the job, which may be freed long before the document is made. */
 void ck_call_report_set_result(struct ck_call_report *call, const struct choke_result *result)
 {
     call->outcome = choke_outcome_name(result->outcome);
@@ -123,6 +134,7 @@ static bool is_blank(char byte)
     return byte == '\n' || byte == '\r' || byte == ' ';
 }
 
+/* Blanks at both ends of the line are removed; a line that is too long loses its end. */
 void ck_call_report_last_line(char ret_line[CK_TEXT_SAFE_MAX], const char *data, size_t length)
 {
     char line[CK_TEXT_SAFE_MAX];
@@ -142,6 +154,7 @@ void ck_call_report_last_line(char ret_line[CK_TEXT_SAFE_MAX], const char *data,
 
 /* ---- the end ---- */
 
+/* id, outcome and the probe itself are not owned. */
 static void done_report(struct ck_probe_report *report)
 {
     for (size_t i = 0; i < report->call_count; i++) {

@@ -26,17 +26,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TICK_MS 100
+#define TICK_MS 100                           /* how often a table is redrawn */
 #define OUTPUT_BUDGET_BYTES ((size_t)1 << 30) /* for all streams that are captured at the same time */
 
 struct coordinator {
-    const struct ck_coordinate_options *options;
-    struct ck_gathering *gathering;
+    const struct ck_coordinate_options *options; /* not owned */
+    struct ck_gathering *gathering;              /* the result; the caller frees it */
     struct ck_gather_state gather_state;
-    struct ck_files files;
-    struct ck_files git_files;
-    const char *git_special; /* points into files: what git would wait for; NULL: nothing */
-    struct ck_table *table;
+    struct ck_files files;     /* of the repository */
+    struct ck_files git_files; /* of its directory .git; zero-filled if that was not read */
+    const char *git_special;   /* points into files: what git would wait for; NULL: nothing */
+    struct ck_table *table;    /* NULL: no terminal */
 };
 
 static int out_of_memory(struct choke_error *error)
@@ -54,6 +54,7 @@ static bool is_asked_to_stop(void *data)
     return coordinator->gather_state.cancelled || poll(&fd, 1, 0) > 0;
 }
 
+/* cancelled is set by a signal only. A closed reader cancels the jobs, and their probes fail. */
 static void handle_signal(struct coordinator *coordinator)
 {
     ck_session_handle_signal(coordinator->options->session, coordinator->options->context);
@@ -77,6 +78,7 @@ static bool is_asked_for(const struct coordinator *coordinator, size_t index)
     return false;
 }
 
+/* Without such a probe the walk over .git is not made: it may have many files. */
 static bool needs_git(const struct coordinator *coordinator)
 {
     for (size_t i = 0; i < coordinator->gathering->count; i++)
@@ -91,12 +93,14 @@ static bool needs_git(const struct coordinator *coordinator)
  */
 static void find_git_special(struct coordinator *coordinator)
 {
+    /* No globs are compared: only special files are of interest. */
     static const struct ck_probes none = {0};
     struct ck_files *found = &coordinator->git_files;
     struct choke_error error;
     int git_fd = openat(coordinator->options->root_fd, ".git", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (git_fd >= 0) {
+        /* A failure leaves found zero-filled: then git itself reports what is wrong. */
         (void)ck_files_walk(git_fd, &none, is_asked_to_stop, coordinator, found, &error);
         (void)close(git_fd);
         coordinator->git_special = found->special;
@@ -105,6 +109,7 @@ static void find_git_special(struct coordinator *coordinator)
     }
 }
 
+/* prefix: a path from the walk over .git is relative to that directory. */
 static void skip_blocking(struct ck_probe_run *run, const char *prefix, const char *path)
 {
     const struct ck_probe *probe = run->report->probe;
@@ -119,6 +124,7 @@ static void skip_blocking(struct ck_probe_run *run, const char *prefix, const ch
  */
 static void skip_inapplicable(struct coordinator *coordinator)
 {
+    /* NULL: it is a complete git repository. */
     const char *fault = ck_git_root_problem(coordinator->options->root_fd);
     const char *git_prefix = coordinator->git_special == coordinator->files.special ? "" : ".git/";
 
@@ -130,6 +136,7 @@ static void skip_inapplicable(struct coordinator *coordinator)
         else if (probe->git && fault)
             ck_probe_run_end(run, CK_PROBE_STATE_SKIPPED, "%s", fault);
         else if (probe->applies_when[0] && run->matches->count == 0 && !run->matches->may_apply &&
+                 /* A walk that a signal ended proves nothing; such a probe becomes cancelled. */
                  !coordinator->gather_state.cancelled)
             ck_probe_run_end(run, CK_PROBE_STATE_SKIPPED, "no file matches %s%s%s",
                              CK_TEXT_SAFE(probe->applies_when[0]),
@@ -160,6 +167,10 @@ static int init_probes(struct coordinator *coordinator, struct choke_error *erro
     if (!gathering->reports || !gather_state->runs)
         return out_of_memory(error);
     gathering->count = gather_state->count = options->probes->count;
+    /*
+     * The reports have no probes yet: after a failure finish stops at the first run without a
+     * report.
+     */
     int r = ck_files_walk(options->root_fd, options->probes, is_asked_to_stop, coordinator, &coordinator->files, error);
     if (r < 0)
         return r;
@@ -195,6 +206,7 @@ static const char **called_tools(const struct ck_gathering *gathering)
         for (size_t call = 0;
              gathering->reports[i].state != CK_PROBE_STATE_SKIPPED && call < gathering->reports[i].probe->call_count;
              call++)
+            /* argv[0] is the name of the tool: check_call in probes.c. */
             names[count++] = gathering->reports[i].probe->calls[call].argv[0];
     if (count > 0)
         qsort(names, count, sizeof(*names), compare_names);
@@ -206,11 +218,13 @@ static const char **called_tools(const struct ck_gathering *gathering)
     return names;
 }
 
+/* NULL stays NULL. */
 static char *copy(const char *text)
 {
     return text ? strdup(text) : NULL;
 }
 
+/* A tool without a path was not found, so it is not listed. tools has room for all names. */
 static void add_tool(struct ck_gathering *gathering, const char *name, const struct choke_doctor_report *report)
 {
     for (size_t i = 0; i < report->tool_count; i++) {
@@ -228,6 +242,7 @@ static void find_tools(struct coordinator *coordinator)
 {
     struct ck_gathering *gathering = coordinator->gathering;
     const char **names = called_tools(gathering);
+    /* Layers are not tried: gather does not show them. */
     const struct choke_doctor_options options = {
         .no_layers = true, .tools = names, .stop = is_asked_to_stop, .data = coordinator};
     struct choke_doctor_report *report = NULL;
@@ -308,6 +323,7 @@ static void start_ready(struct coordinator *coordinator)
     }
 }
 
+/* A signal, or a job that has ended, or the next frame of the table. */
 static int wait_for_event(const struct coordinator *coordinator, struct choke_error *error)
 {
     struct pollfd fds[] = {{.fd = choke_fd(coordinator->options->context), .events = POLLIN},
@@ -318,6 +334,7 @@ static int wait_for_event(const struct coordinator *coordinator, struct choke_er
     return 0;
 }
 
+/* choke_next also returns jobs that were refused from the start. */
 static int take_ended(struct coordinator *coordinator, size_t *taken, struct choke_error *error)
 {
     struct choke_context *context = coordinator->options->context;
@@ -372,6 +389,7 @@ static uint64_t microseconds(struct timeval time)
 static void finish(struct coordinator *coordinator)
 {
     struct ck_gathering *gathering = coordinator->gathering;
+    /* RUSAGE_SELF: without the tools, which are children. */
     struct rusage usage;
 
     for (size_t i = 0; i < coordinator->gather_state.count && coordinator->gather_state.runs[i].report; i++)
@@ -399,6 +417,7 @@ int ck_coordinate(const struct ck_coordinate_options *options, struct ck_gatheri
                          .keep_fd = options->keep_fd},
     };
 
+    /* start_us is still 0, so this is the time now. */
     coordinator.gather_state.start_us = ck_gather_elapsed_us(&coordinator.gather_state);
     int r = init_probes(&coordinator, error);
     if (r == 0)

@@ -25,27 +25,29 @@
 #include <unistd.h>
 
 #define PATHS_BYTES_MAX ((size_t)64 << 20) /* for all paths that are held at the same time */
-#define CLOCK_EVERY 256
+#define CLOCK_EVERY 256                    /* entries between two looks at the clock and at signals */
 
 struct files_walk {
     int root_fd;
-    const struct ck_probes *probes;
+    const struct ck_probes *probes; /* their globs are compared with every file */
     struct ck_files *files;
     char **waiting; /* directories; "" is the root */
     size_t waiting_count, waiting_room;
-    size_t entries;
-    size_t held_bytes;
-    uint64_t deadline_ms;
+    size_t entries;       /* names read so far */
+    size_t held_bytes;    /* of waiting and of all matches */
+    uint64_t deadline_ms; /* monotonic */
     bool (*stop)(void *data);
     void *data;
     bool over; /* a limit is reached, or the caller asked to stop */
 };
 
+/* One name of a directory. */
 struct files_entry {
     char *name;
-    unsigned char type;
+    unsigned char type; /* DT_REG, DT_DIR, ... */
 };
 
+/* The names of one directory. */
 struct files_listing {
     struct files_entry *items;
     size_t count, room;
@@ -67,17 +69,23 @@ static bool make_room(void **items, size_t count, size_t *room, size_t size)
 
 /* ---- one directory ---- */
 
+/* O_NONBLOCK: the name may have become a FIFO since it was listed. NO_XDEV refuses other mounts. */
 static int open_directory(int root_fd, const char *path)
 {
     return ck_file_resolve(root_fd, path[0] != '\0' ? path : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK,
                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV);
 }
 
+/* .git is git's own, and may have more files than the repository. */
 static bool is_skipped_name(const char *name)
 {
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, ".git") == 0;
 }
 
+/*
+ * The clock and the signal are checked now and then only: a system call for each entry would cost
+ * too much.
+ */
 static bool check_bounds(struct files_walk *walk)
 {
     if (walk->entries >= CK_FILES_ENTRIES_MAX || walk->held_bytes >= PATHS_BYTES_MAX)
@@ -112,6 +120,7 @@ static int list(struct files_walk *walk, const char *path, struct files_listing 
     if (!stream)
         return fd < 0 ? fd : -errno;
     (void)ck_fd_take(&fd); /* the stream owns it now */
+    /* An error of readdir is treated as the end of the directory. */
     while (r == 0 && !walk->over && (errno = 0, entry = readdir(stream))) {
         if (is_skipped_name(entry->d_name))
             continue;
@@ -137,6 +146,7 @@ static int compare_entries(const void *left, const void *right)
 
 /* ---- matches ---- */
 
+/* Does a call of the probe get names of files? */
 static bool wants_paths(const struct ck_probe *probe)
 {
     for (size_t i = 0; i < probe->call_count; i++)
@@ -152,6 +162,7 @@ static bool is_full(const struct ck_probe *probe, const struct ck_matches *match
     return matches->count > (wants_paths(probe) ? CK_PROBE_FILES_MAX : 0);
 }
 
+/* Room for one more and the NULL after it. held_bytes is never reduced for matches. */
 static int add_match(struct files_walk *walk, struct ck_matches *matches, const char *path)
 {
     char **grown = reallocarray(matches->paths, matches->count + 2, sizeof(*grown));
@@ -173,6 +184,7 @@ static int match_file(struct files_walk *walk, const char *path)
 
     for (size_t i = 0; r == 0 && i < walk->probes->count; i++) {
         const struct ck_probe *probe = &walk->probes->items[i];
+        /* A probe without globs needs no matches. */
         if (!probe->applies_when[0] || is_full(probe, &walk->files->matches[i]))
             continue;
         const char *const *glob = probe->applies_when;
@@ -193,12 +205,14 @@ static bool is_special(const struct files_walk *walk, const char *path, unsigned
 {
     struct stat status;
 
+    /* A symlink to nowhere is not special. makedev(1, 3) is /dev/null. */
     if (type == DT_LNK && fstatat(walk->root_fd, path, &status, 0) == 0)
         return S_ISFIFO(status.st_mode) || S_ISBLK(status.st_mode) ||
                (S_ISCHR(status.st_mode) && status.st_rdev != makedev(1, 3));
     return type == DT_FIFO || type == DT_CHR || type == DT_BLK;
 }
 
+/* Does the tool of the probe open this path by itself? */
 static bool opens(const struct ck_probe *probe, const char *path)
 {
     const char *const *glob = probe->opens;
@@ -259,6 +273,7 @@ static int take_listing(struct files_walk *walk, const char *directory, struct f
     for (size_t i = 0; r == 0 && i < listing->count; i++) {
         if (listing->items[i].type == DT_DIR)
             continue;
+        /* Everything but directories is counted, also what cannot be joined. */
         walk->files->count++;
         if (join(path, directory, listing->items[i].name))
             r = take_file(walk, path, listing->items[i].type);
@@ -290,6 +305,7 @@ static int take_directory(struct files_walk *walk, const char *path)
     free_listing(&listing);
     if (r == 0 || r == -ENOMEM || r == -EXDEV || r == -ENOENT || r == -ENOTDIR || r == -ELOOP)
         return r == -ENOMEM ? r : 0;
+    /* The root itself cannot be read: then there is no walk. */
     if (path[0] == '\0')
         return r;
     walk->files->unreadable++;
@@ -314,6 +330,7 @@ static void finish(struct files_walk *walk)
         struct ck_matches *matches = &files->matches[i];
         if (matches->count > 1)
             qsort(matches->paths, matches->count, sizeof(*matches->paths), compare_paths);
+        /* The one too many, which is_full accepts, is removed after sorting. */
         if (matches->count > CK_PROBE_FILES_MAX) {
             free(matches->paths[--matches->count]);
             matches->paths[matches->count] = NULL;
@@ -336,9 +353,11 @@ int ck_files_walk(int root_fd, const struct ck_probes *probes, bool (*stop)(void
 
     *ret_files = (struct ck_files){.matches = calloc(probes->count + 1, sizeof(*ret_files->matches)),
                                    .match_count = probes->count};
+    /* "" is the root. waiting is a stack: the last one is read next. */
     r = ret_files->matches ? push(&walk, "") : -ENOMEM;
     while (r == 0 && !walk.over && walk.waiting_count > 0) {
         char *path = walk.waiting[--walk.waiting_count];
+        /* It leaves the stack, so it no longer counts. */
         walk.held_bytes -= strlen(path) + 1;
         r = take_directory(&walk, path);
         free(path);

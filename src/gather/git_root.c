@@ -16,14 +16,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define LINK_MAX_BYTES 4096
+#define LINK_MAX_BYTES 4096 /* a path and its prefix; longer files are not read */
 
+/* RESOLVE_BENEATH: a path that leaves the root counts as absent. */
 static bool is_directory(int root_fd, const char *path)
 {
     CK_FD fd = ck_file_resolve(root_fd, path, O_PATH | O_DIRECTORY, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
     return fd >= 0;
 }
 
+/* The three names that git requires in a git directory. */
 static bool is_bare(int root_fd)
 {
     struct stat head;
@@ -40,6 +42,7 @@ static bool gitdir_is_inside(int root_fd)
 
     if (length <= (long)strlen(prefix) || memcmp(text, prefix, strlen(prefix)) != 0)
         return false;
+    /* The path ends with the line. */
     text[strcspn(text, "\r\n")] = '\0';
     return is_directory(root_fd, text + strlen(prefix));
 }
@@ -48,6 +51,7 @@ const char *ck_git_root_problem(int root_fd)
 {
     struct stat status;
 
+    /* Without .git the directory itself may be a bare repository. */
     if (fstatat(root_fd, ".git", &status, AT_SYMLINK_NOFOLLOW) < 0)
         return is_bare(root_fd) ? NULL : "not a git repository";
     if (S_ISDIR(status.st_mode))

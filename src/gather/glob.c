@@ -20,6 +20,7 @@ static bool match_set(const char **glob, unsigned char byte)
     bool matched = false;
 
     at += negated;
+    /* A "]" right at the beginning is an element of the set, as in fnmatch. */
     for (bool first = true; *at != '\0' && (first || *at != ']'); first = false) {
         unsigned char low = (unsigned char)*at++;
         unsigned char high = low;
@@ -29,6 +30,7 @@ static bool match_set(const char **glob, unsigned char byte)
         }
         matched = matched || (byte >= low && byte <= high);
     }
+    /* No "]" was found. */
     if (*at == '\0') {
         (*glob)++;
         return byte == '[';
@@ -73,6 +75,7 @@ static bool match_rest(const char *glob, const char *path)
             return false;
         }
     }
+    /* What is left of the glob must match the empty string. */
     while (*glob == '*')
         glob++;
     return *glob == '\0';
@@ -82,6 +85,7 @@ bool ck_glob_match(const char *glob, const char *path)
 {
     if (strncmp(glob, "**/", 3) != 0)
         return match_rest(glob, path);
+    /* Tried at the beginning of each directory, and also with none before it. */
     for (const char *slash; !match_rest(glob + 3, path); path = slash + 1) {
         slash = strchr(path, '/');
         if (!slash)

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REASON_MAX 512
+#define REASON_MAX 512                     /* bytes of a reason */
 #define HELD_BYTES_MAX ((size_t)128 << 20) /* for all answers of a probe */
 
 uint64_t ck_gather_elapsed_us(const struct ck_gather_state *gather_state)
@@ -28,6 +28,7 @@ uint64_t ck_gather_elapsed_us(const struct ck_gather_state *gather_state)
 
 /* ---- the end of a probe ---- */
 
+/* Entries without a directory have an empty path and are ignored. */
 static void remove_changes(struct ck_probe_run *run)
 {
     for (size_t i = 0; i < CK_PROBE_CALLS_MAX; i++)
@@ -48,9 +49,12 @@ void ck_probe_run_end(struct ck_probe_run *run, enum ck_probe_state state, const
     (void)vsnprintf(reason_text, sizeof(reason_text), format, arguments);
     va_end(arguments);
     report->state = state;
+    /* If strdup fails, the reason is missing from the document; the state is still right. */
     report->reason = reason_text[0] != '\0' ? strdup(reason_text) : NULL;
+    /* A probe that was skipped has no times. */
     if (report->started_us != 0)
         report->ended_us = ck_gather_elapsed_us(run->gather_state);
+    /* Removes what the preparation made. */
     if (run->is_prepared)
         ck_gather_find_preparation(report->probe->prepare)->end(run->prepared);
     run->is_prepared = false;
@@ -59,6 +63,7 @@ void ck_probe_run_end(struct ck_probe_run *run, enum ck_probe_state state, const
         ck_probe_run_drop(run);
 }
 
+/* Frees the captured bytes too. NULL is fine for choke_job_free. */
 void ck_probe_run_drop(struct ck_probe_run *run)
 {
     for (size_t i = 0; i < CK_PROBE_CALLS_MAX; i++) {
@@ -67,6 +72,10 @@ void ck_probe_run_drop(struct ck_probe_run *run)
     }
 }
 
+/*
+ * For a probe that did not end, after a failure of the whole gather. After an end nothing is left
+ * to do.
+ */
 void ck_probe_run_done(struct ck_probe_run *run)
 {
     if (run->is_prepared)
@@ -87,6 +96,7 @@ static void end_missing(struct ck_probe_run *run, const char *tool, const char *
     ck_probe_run_end(run, CK_PROBE_STATE_TOOL_MISSING, "%s", message);
 }
 
+/* A call that could not be made. A missing tool is not a failure of the probe. */
 static void end_failed(struct ck_probe_run *run, const struct choke_error *error)
 {
     const struct ck_probe *probe = run->report->probe;
@@ -123,10 +133,12 @@ static size_t collect_answers(const struct ck_probe_run *run, struct ck_answer a
     return run->answered;
 }
 
+/* All calls have an answer. A reader that cannot parse them makes the probe failed. */
 static void read_answers(struct ck_probe_run *run)
 {
     struct ck_answer answers[CK_PROBE_CALLS_MAX];
     struct choke_error error = {0};
+    /* Not NULL: ck_probes_parse has checked the name. */
     const struct ck_evidence_kind *kind = ck_evidence_find(run->report->probe->output);
     size_t count = collect_answers(run, answers);
 
@@ -138,6 +150,7 @@ static void read_answers(struct ck_probe_run *run)
 
 /* ---- one call ---- */
 
+/* NULL cannot happen for a name in needs, which ck_probes_parse has checked. */
 static struct ck_probe_run *find(const struct ck_gather_state *gather_state, const char *name)
 {
     for (size_t i = 0; i < gather_state->count; i++)
@@ -151,6 +164,7 @@ static const struct choke_capture *find_input(const struct ck_probe_run *run, co
 {
     const struct ck_probe_run *other = find(run->gather_state, input->probe);
 
+    /* jobs[i] is NULL if the call was left out, or if the jobs were already freed. */
     for (size_t i = 0; other && i < other->answered; i++)
         if (strcmp(other->report->probe->calls[i].id, input->call) == 0 && other->jobs[i]) {
             const struct choke_capture *out = &choke_job_result(other->jobs[i])->out;
@@ -159,6 +173,10 @@ static const struct choke_capture *find_input(const struct ck_probe_run *run, co
     return NULL;
 }
 
+/*
+ * A descriptor of the preparation wins over what the probe says. Without any of the three, stdin is
+ * empty.
+ */
 static int set_stdin(const struct ck_probe_run *run, const struct ck_call_setup *setup, struct choke_request *request,
                      struct choke_error *error)
 {
@@ -182,6 +200,7 @@ static int set_stdin(const struct ck_probe_run *run, const struct ck_call_setup 
     return 0;
 }
 
+/* --timeout wins; then the call, the probe, and the policy. */
 static uint64_t timeout_of(const struct ck_probe_run *run, const struct ck_probe_call *call)
 {
     unsigned seconds = call->timeout_s != 0 ? call->timeout_s : run->report->probe->timeout_s;
@@ -191,10 +210,15 @@ static uint64_t timeout_of(const struct ck_probe_run *run, const struct ck_probe
     return seconds != 0 ? (uint64_t)seconds * 1000 : CHOKE_TIMEOUT_FROM_POLICY;
 }
 
+/*
+ * On success the job belongs to the run. Bytes for stdin belong to the other run's job, which is
+ * kept while a probe still needs it (coordinate.c).
+ */
 static int start(struct ck_probe_run *run, size_t at, const struct ck_call_setup *setup, struct choke_error *error)
 {
     const struct ck_gather_state *gather_state = run->gather_state;
     const struct ck_probe *probe = run->report->probe;
+    /* The smaller of the probe's limit and this gather's share of memory. */
     size_t most = (size_t)probe->max_output_mib << 20;
     struct choke_request request = {
         .argv = setup->argv,
@@ -216,6 +240,7 @@ static int start(struct ck_probe_run *run, size_t at, const struct ck_call_setup
     if (r == 0)
         r = choke_start(gather_state->context, &request, &run->jobs[at], error);
     if (r == 0)
+        /* ck_probe_run_take gets the run back from here. */
         choke_job_set_data(run->jobs[at], run);
     return r;
 }
@@ -228,17 +253,23 @@ static int prepare(struct ck_probe_run *run, struct ck_call_setup *setup, struct
 
     if (!preparation)
         return 0;
+    /* Begun with the first call, so that a probe that is skipped makes no files. */
     if (!run->is_prepared) {
         int r = preparation->begin(run->gather_state->context, &run->prepared, error);
         if (r < 0)
             return r;
         run->is_prepared = true;
     }
+    /* It may replace the arguments, the root and the stdin in setup. */
     return preparation->setup(run->prepared, answers, collect_answers(run, answers), setup, error);
 }
 
 static void proceed(struct ck_probe_run *run);
 
+/*
+ * With setup.skip the next call is started at once, through proceed; the recursion is at most one
+ * level per call.
+ */
 static void start_next_call(struct ck_probe_run *run)
 {
     size_t at = run->answered;
@@ -251,9 +282,11 @@ static void start_next_call(struct ck_probe_run *run)
     setup.argv = (const char *const *)argv;
     int r = argv ? prepare(run, &setup, &error) : ck_text_error(&error, CHOKE_NONE, ENOMEM, "out of memory");
     if (r == 0 && !setup.skip)
+        /* Added before the start, so that a call that fails to start is in the document. */
         r = ck_call_report_add(report, call, setup.document_argv ? setup.document_argv : setup.argv, &error);
     if (r == 0 && !setup.skip)
         r = start(run, at, &setup, &error);
+    /* The library and the report have copies by now. */
     ck_call_report_free_argv(argv);
     if (r < 0)
         end_failed(run, &error);
@@ -268,6 +301,7 @@ void ck_probe_run_begin(struct ck_probe_run *run)
     start_next_call(run);
 }
 
+/* 0 is always an answer. */
 static bool is_answer(const struct ck_probe_call *call, int status)
 {
     for (unsigned i = 0; i < call->may_fail_count; i++)
@@ -308,6 +342,7 @@ static void end_by_outcome(struct ck_probe_run *run, const struct ck_probe_call 
         ck_probe_run_end(run, CK_PROBE_STATE_TIMEOUT, "%s", result->error.message);
         break;
     case CHOKE_CANCELLED:
+        /* A job may also be cancelled without a signal, when the reader of the output is gone. */
         ck_probe_run_end(run, run->gather_state->cancelled ? CK_PROBE_STATE_CANCELLED : CK_PROBE_STATE_FAILED, "%s",
                          result->error.message);
         break;
@@ -317,6 +352,7 @@ static void end_by_outcome(struct ck_probe_run *run, const struct ck_probe_call 
     case CHOKE_SPAWN_FAILED:
         ck_probe_run_end(run, CK_PROBE_STATE_FAILED, "%s", result->error.message);
         break;
+    /* All refusals. There is no default case, so that the compiler reports a new outcome. */
     case CHOKE_NONE:
     case CHOKE_DISALLOWED:
     case CHOKE_INVALID:
@@ -338,10 +374,12 @@ static void keep_output(const struct ck_probe_run *run, const struct ck_probe_ca
 {
     char name[NAME_MAX + 1];
 
+    /* -1: no --keep. */
     if (run->gather_state->keep_fd < 0 || !result->tool_path)
         return;
     (void)snprintf(name, sizeof(name), "%s.%s.out", run->report->probe->name, call->id);
     int r = ck_atomic_file_write(run->gather_state->keep_fd, name, 0666, result->out.data, result->out.length);
+    /* r is 0 or a negative errno. */
     if (run->gather_state->keep_error == 0)
         run->gather_state->keep_error = r;
 }
@@ -356,6 +394,9 @@ static size_t held_bytes(const struct ck_probe_run *run)
     return sum;
 }
 
+/*
+ * The calls of a probe run one after the other, so the job belongs to the last call of the report.
+ */
 void ck_probe_run_take(struct ck_probe_run *run, struct choke_job *job)
 {
     const struct choke_result *result = choke_job_result(job);

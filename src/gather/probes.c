@@ -12,19 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_MAX ((size_t)1 << 20)
-#define ARENA_MAX ((size_t)32 << 20)
-#define TEXT_MAX 16384
+#define FILE_MAX ((size_t)1 << 20)   /* bytes of a file with probes */
+#define ARENA_MAX ((size_t)32 << 20) /* for everything that is parsed from it */
+#define TEXT_MAX 16384               /* bytes of one text */
 #define NAME_MAX_BYTES 64
-#define VERSION 1
-#define OUTPUT_MIB 16
+#define VERSION 1     /* of the format; no other is accepted */
+#define OUTPUT_MIB 16 /* of each stream, if the probe does not say */
 #define OUTPUT_MIB_MAX 64
-#define TIMEOUT_S_MAX 86400
+#define TIMEOUT_S_MAX 86400 /* a day */
 
 /* policy/probes.yaml, written by tools/gen/embed.py. */
 extern const unsigned char ck_probes_default_text[];
 extern const size_t ck_probes_default_length;
 
+/* The top level of the file; the YAML reader fills it by the tables below. */
 struct probes_file {
     unsigned version;
     struct ck_probe *probes;
@@ -33,6 +34,7 @@ struct probes_file {
 
 /* ---- the keys ---- */
 
+/* The order is that of the enum; the YAML reader wants a NULL at the end. */
 static const char *const layers[] = {[CK_PROBE_LAYER_REPOSITORY] = "repository", [CK_PROBE_LAYER_STATIC] = "static",
                                      [CK_PROBE_LAYER_SUPPLY] = "supply",         [CK_PROBE_LAYER_INDEX] = "index",
                                      [CK_PROBE_LAYER_RUNTIME] = "runtime",       [CK_PROBE_LAYER_COUNT] = NULL};
@@ -42,6 +44,7 @@ const char *ck_probes_layer_name(enum ck_probe_layer layer)
     return layers[layer];
 }
 
+/* The name becomes a part of file names (--keep) and of records, so few characters are allowed. */
 static bool is_name(const char *text)
 {
     size_t length = strlen(text);
@@ -51,9 +54,11 @@ static bool is_name(const char *text)
 
 static const struct ck_yaml_form name_form = {is_name, "a name of a-z, 0-9 and '_', a letter first, 64 at most"};
 
+/* Where the YAML reader stores a value, and the number of items of a list. */
 #define AT(type, member) .offset = offsetof(struct type, member)
 #define COUNT(type, member) .count_offset = offsetof(struct type, member)
 
+/* Which of the three may be combined is checked by check_input. */
 static const struct ck_yaml_key stdin_keys[] = {
     {"text", CK_YAML_TEXT, AT(ck_probe_stdin, text), .max = FILE_MAX},
     {"probe", CK_YAML_TEXT, AT(ck_probe_stdin, probe), .form = &name_form},
@@ -61,6 +66,7 @@ static const struct ck_yaml_key stdin_keys[] = {
     {.name = NULL},
 };
 
+/* 0 is not in may_fail: it is always an answer. Exit statuses end at 255. */
 static const struct ck_yaml_key call_keys[] = {
     {"id", CK_YAML_TEXT, .required = true, AT(ck_probe_call, id), .form = &name_form},
     {"tool", CK_YAML_TEXT, AT(ck_probe_call, tool)},
@@ -107,15 +113,18 @@ static const struct ck_yaml_format format = {
 
 /* ---- checks beyond the tables ---- */
 
+/* What the checks need. */
 struct probes_check {
-    const char *file;
-    const struct ck_probe *probes;
+    const char *file;              /* for messages */
+    const struct ck_probe *probes; /* all of them */
     size_t count;
     struct choke_error *error;
 };
 
+/* An error with the line and column of the probe or the call that it is about. */
 #define FAULT(check, about, ...) ck_yaml_error(&format, (check)->file, (about)->position, (check)->error, __VA_ARGS__)
 
+/* The first one with the name; NULL if unknown. */
 static const struct ck_probe *find(const struct probes_check *check, const char *name)
 {
     for (size_t i = 0; i < check->count; i++)
@@ -124,6 +133,7 @@ static const struct ck_probe *find(const struct probes_check *check, const char 
     return NULL;
 }
 
+/* Pointers in the list are never NULL before its end. */
 static bool contains(const char *const *list, const char *arg)
 {
     while (*list && strcmp(*list, arg) != 0)
@@ -139,6 +149,7 @@ static const struct ck_probe_call *find_call(const struct ck_probe *probe, const
     return NULL;
 }
 
+/* Letters and '_' only, so that "{1..3}" or "{}" stay literal. */
 static bool is_placeholder(const char *argument)
 {
     size_t length = strlen(argument);
@@ -157,6 +168,7 @@ static int check_placeholders(const struct probes_check *check, const struct ck_
             continue;
         if (!files)
             return FAULT(check, call, "call '%s': unknown placeholder %s; use {file} or {files}", call->id, *arg);
+        /* Without a glob there is no match that could replace it. */
         if (!probe->applies_when[0])
             return FAULT(check, call, "call '%s': %s needs applies_when to say which files", call->id, *arg);
     }
@@ -170,12 +182,14 @@ static int check_input(const struct probes_check *check, const struct ck_probe *
 {
     const struct ck_probe_stdin *input = &call->input;
 
+    /* Exactly one form: both of probe and call, or a text, or none. */
     if (!input->probe != !input->call || (input->probe && input->text))
         return FAULT(check, call, "call '%s': stdin must be a text, or a probe and its call", call->id);
     if (!input->probe)
         return 0;
     if (!contains(probe->needs, input->probe))
         return FAULT(check, call, "call '%s': stdin is from '%s', which is not in needs", call->id, input->probe);
+    /* check_needs reports an unknown probe, so it is not an error here. */
     const struct ck_probe *other = find(check, input->probe);
     if (other && !find_call(other, input->call))
         return FAULT(check, call, "call '%s': probe '%s' has no call '%s'", call->id, input->probe, input->call);
@@ -187,6 +201,7 @@ static int check_call(const struct probes_check *check, const struct ck_probe *p
 {
     const char *tool = call->tool ? call->tool : probe->tool;
 
+    /* find_call returns the first call with that id: another one means a duplicate. */
     if (find_call(probe, call->id) != call)
         return FAULT(check, call, "two calls of '%s' have the id '%s'", probe->name, call->id);
     if (!call->argv[0] || strcmp(call->argv[0], tool) != 0)
@@ -195,6 +210,7 @@ static int check_call(const struct probes_check *check, const struct ck_probe *p
     return r < 0 ? r : check_input(check, probe, call);
 }
 
+/* Only existence; cycles are found by check_cycles, after all probes are known to exist. */
 static int check_needs(const struct probes_check *check, const struct ck_probe *probe)
 {
     for (const char *const *need = probe->needs; *need; need++)
@@ -242,12 +258,16 @@ static int check_cycles(const struct probes_check *check)
     return left ? FAULT(check, left, "probe '%s' needs itself, through the probes that it needs", left->name) : 0;
 }
 
+/*
+ * Stops at the first fault, as the YAML reader does. check_cycles relies on all needs being found.
+ */
 static int check_all(const char *file, struct probes_file *filled, struct choke_error *error)
 {
     struct probes_check check = {.file = file, .probes = filled->probes, .count = filled->count, .error = error};
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < filled->count; i++) {
+        /* 0 means that the key is absent: its minimum is 1. */
         if (filled->probes[i].max_output_mib == 0)
             filled->probes[i].max_output_mib = OUTPUT_MIB;
         r = check_probe(&check, &filled->probes[i]);

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+/* count if the name is unknown. */
 static size_t find(const struct ck_probe_report *reports, size_t count, const char *name)
 {
     size_t at = 0;
@@ -37,6 +38,7 @@ bool ck_schedule_needs(const struct ck_probe_report *reports, size_t count, size
     return index != other && reached[other];
 }
 
+/* All that it needs are ok, and it has not begun. */
 static bool is_ready(const struct ck_probe_report *reports, size_t count, size_t index)
 {
     for (const char *const *need = reports[index].probe->needs; *need; need++) {
@@ -56,6 +58,9 @@ static size_t weight(const struct ck_probe_report *reports, size_t count, size_t
     return waiting;
 }
 
+/*
+ * timeout_s 0 (the policy's limit) counts as the shortest. Equal probes keep the order of the file.
+ */
 static bool comes_before(const struct ck_probe_report *reports, size_t count, size_t one, size_t other)
 {
     size_t weights[] = {weight(reports, count, one), weight(reports, count, other)};
@@ -78,11 +83,13 @@ int ck_schedule_next(const struct ck_probe_report *reports, size_t count, size_t
     return best < count ? (int)best : -1;
 }
 
+/* Every state but the first two is final. */
 static bool has_ended(enum ck_probe_state state)
 {
     return state != CK_PROBE_STATE_WAITING && state != CK_PROBE_STATE_RUNNING;
 }
 
+/* Only direct needs: the caller repeats it until nothing changes. */
 const struct ck_probe_report *ck_schedule_blocker(const struct ck_probe_report *reports, size_t count, size_t index)
 {
     if (reports[index].state != CK_PROBE_STATE_WAITING)

@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #define TEMPORARY_DIRECTORY "/tmp" /* the docker daemon must find it by its path */
-#define REMOVE_FDS 16
-#define REMOVE_ROUNDS 64 /* each makes one level of directories accessible to their owner */
-#define SWEPT_MAX 20000  /* entries that are read */
-#define LOCK_GRACE_S 60  /* a younger directory may not have its lock yet */
+#define REMOVE_FDS 16              /* that nftw may use; deeper levels are opened again */
+#define REMOVE_ROUNDS 64           /* each makes one level of directories accessible to their owner */
+#define SWEPT_MAX 20000            /* entries that are read */
+#define LOCK_GRACE_S 60            /* a younger directory may not have its lock yet */
 
 static const char *const prefixes[CK_TEMPORARY_KINDS] = {
     [CK_TEMPORARY_CHANGES] = "chokepoint-kept-", [CK_TEMPORARY_TRACE] = "chokepoint-trace-"};
@@ -41,8 +41,13 @@ static bool open_parent(const char *path, size_t base)
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *at)
 {
     (void)status;
+    /*
+     * A directory that cannot be read. After chmod the walk is started again: EAGAIN is not an
+     * errno here.
+     */
     if (type == FTW_DNR)
         return chmod(path, 0700) == 0 ? EAGAIN : EACCES;
+    /* remove(3) is unlink or rmdir. */
     if (remove(path) == 0 || errno == ENOENT)
         return 0;
     if (errno == EACCES && at->level > 0 && open_parent(path, (size_t)at->base) && remove(path) == 0)
@@ -50,6 +55,7 @@ static int remove_one(const char *path, const struct stat *status, int type, str
     return errno;
 }
 
+/* FTW_PHYS: symlinks are removed, never followed. */
 static void remove_all(const char *path)
 {
     for (int i = 0; i < REMOVE_ROUNDS && nftw(path, remove_one, REMOVE_FDS, FTW_DEPTH | FTW_PHYS) == EAGAIN; i++)
@@ -60,6 +66,7 @@ void ck_temporary_remove(struct ck_temporary *temporary)
 {
     if (temporary->path[0] == '\0')
         return;
+    /* The lock is held until the close below, so no other process sweeps it meanwhile. */
     remove_all(temporary->path);
     (void)close(temporary->fd);
     *temporary = (struct ck_temporary){.fd = -1};
@@ -67,6 +74,10 @@ void ck_temporary_remove(struct ck_temporary *temporary)
 
 /* ---- left by other processes ---- */
 
+/*
+ * The lock of a process ends with the process. The lock that is taken here ends with the caller's
+ * close.
+ */
 static bool is_abandoned(int fd)
 {
     struct stat status;
@@ -74,6 +85,7 @@ static bool is_abandoned(int fd)
            flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
+/* O_NOFOLLOW: anyone can make a symlink with such a name in /tmp. */
 static void sweep_one(int directory_fd, const char *name)
 {
     char path[CK_TEMPORARY_PATH_MAX];
@@ -86,6 +98,7 @@ static void sweep_one(int directory_fd, const char *name)
         (void)close(fd);
 }
 
+/* Failures are ignored: the next gather tries again. */
 static void sweep(void)
 {
     DIR *directory = opendir(TEMPORARY_DIRECTORY);

@@ -45,6 +45,7 @@ static json_t *cut_text(const char *bytes, size_t length, size_t most)
         while (length > most - 4 && ((unsigned char)bytes[length] & 0xc0) == 0x80)
             length--;
     }
+    /* NULL if the bytes are not UTF-8; also when out of memory, then the object below fails too. */
     json_t *string = json_stringn(bytes, length);
     if (string)
         return string;
@@ -76,6 +77,7 @@ json_t *ck_evidence_string(const json_t *value)
 
 json_t *ck_evidence_format(const char *format, ...)
 {
+    /* Twice the limit: what is longer is cut by ck_evidence_text anyway. */
     char text[2 * CK_EVIDENCE_TEXT_MAX];
     va_list args;
 
@@ -104,6 +106,7 @@ size_t ck_evidence_line(const char *bytes, size_t length)
     return end ? (size_t)(end - bytes) : length;
 }
 
+/* The last occurrence: earlier ones may be in names of files that the tool prints. */
 json_int_t ck_evidence_count_after(const char *text, size_t length, const char *label)
 {
     const char *found = NULL, *at = text, *end = text + length;
@@ -112,11 +115,13 @@ json_int_t ck_evidence_count_after(const char *text, size_t length, const char *
 
     while (at < end && (at = memmem(at, (size_t)(end - at), label, strlen(label))))
         found = at += strlen(label);
+    /* 15 digits fit into json_int_t. */
     for (at = found; found && at < end && *at >= '0' && *at <= '9' && digits < 15; at++, digits++)
         number = number * 10 + (*at - '0');
     return digits > 0 ? number : -1;
 }
 
+/* From the worst to the least: rank uses the index. */
 static const char *const severities[] = {"critical", "high", "medium", "low", "info"};
 #define SEVERITY_COUNT (sizeof(severities) / sizeof(severities[0]))
 
@@ -124,6 +129,7 @@ const char *ck_evidence_severity(const char *level)
 {
     static const struct {
         const char *level, *severity;
+        /* Names that tools use for levels which have another name here. */
     } known[] = {{"error", "high"}, {"warning", "medium"}, {"moderate", "medium"}};
 
     for (size_t i = 0; level && i < SEVERITY_COUNT; i++)
@@ -137,6 +143,7 @@ const char *ck_evidence_severity(const char *level)
 
 /* ---- lists ---- */
 
+/* An item without a severity comes after all others. */
 static size_t rank(const char *level)
 {
     for (size_t i = 0; level && i < SEVERITY_COUNT; i++)
@@ -145,10 +152,16 @@ static size_t rank(const char *level)
     return SEVERITY_COUNT;
 }
 
-/* Numbers have a fixed width, so that they sort as bytes. */
+/*
+ * Rank, path, line. Numbers have a fixed width, so that they sort as bytes. The byte 1 ends the
+ * path: "a" comes before "a.c" and before everything in "a/".
+ */
 #define KEY_FORMAT "%zu%.*s\1%020llu"
 
-/* The key contains the whole value, so that different items never have the same key. */
+/*
+ * The key contains the whole value, so that different items never have the same key. A path in
+ * base64 is not a string and counts as "".
+ */
 static char *make_key(const json_t *value)
 {
     const char *path = json_string_value(json_object_get(value, "path"));
@@ -168,6 +181,7 @@ static char *make_key(const json_t *value)
 static bool is_plain(const char *path, size_t length)
 {
     for (size_t i = 0; i < length; i++)
+        /* A NUL; where char is signed, also every byte of 0x80 and above. */
         if (path[i] <= 0)
             return false;
     return length <= CK_EVIDENCE_TEXT_MAX;
@@ -178,12 +192,15 @@ bool ck_evidence_list_wants(struct ck_evidence_list *list, const struct ck_evide
     const json_t *first = json_object_get(list->firsts, location->id);
     char key[CK_EVIDENCE_TEXT_MAX + 64];
 
+    /* Nothing was dropped yet, or it is the first of its id, or its key cannot be computed here. */
     if (list->sorted_count < CK_EVIDENCE_ITEMS_MAX || !first || !is_plain(location->path, location->path_length))
         return true;
     (void)snprintf(key, sizeof(key), KEY_FORMAT, rank(location->severity), (int)location->path_length, location->path,
                    (unsigned long long)location->line);
+    /* It may sort before the last item that is kept, or before the first one of its id. */
     if (strcmp(key, list->items[list->bound].key) <= 0 || strcmp(key, list->items[json_integer_value(first)].key) <= 0)
         return true;
+    /* ck_evidence_list_add is not called for it, so it is counted here. */
     list->total++;
     return false;
 }
@@ -207,6 +224,7 @@ static bool is_first(struct ck_evidence_list *list, const json_t *value, size_t 
 
     if (!id || json_object_get(list->firsts, id))
         return false;
+    /* If this fails, the list is reported as failed at the end. */
     list->failed |= json_object_set_new(list->firsts, id, json_integer((json_int_t)index)) < 0;
     return true;
 }
@@ -230,6 +248,7 @@ static void sort_and_trim(struct ck_evidence_list *list)
     if (list->count == 0)
         return;
     qsort(list->items, list->count, sizeof(*list->items), by_key);
+    /* Counted before the loop: it decides how many places are left for the others. */
     size_t firsts_max = count_firsts(list);
     for (size_t i = 0; i < list->count; i++) {
         bool first = firsts < firsts_max && is_first(list, list->items[i].value, retained);
@@ -239,9 +258,11 @@ static void sort_and_trim(struct ck_evidence_list *list)
         }
         firsts += first;
         others += !first;
+        /* ck_evidence_list_wants compares with the last item that is not a first one. */
         list->bound = first ? list->bound : retained;
         list->items[retained++] = list->items[i];
     }
+    /* At most CK_EVIDENCE_ITEMS_MAX; the other half of the array is free again. */
     list->sorted_count = list->count = retained;
 }
 
@@ -249,12 +270,14 @@ static void sort_and_trim(struct ck_evidence_list *list)
 void ck_evidence_list_add(struct ck_evidence_list *list, json_t *value)
 {
     list->total++;
+    /* Allocated once, at its largest size: a list never grows. */
     if (!list->items) {
         list->items = calloc(HELD_MAX, sizeof(*list->items));
         list->firsts = json_object();
     }
     char *key = value && list->items && list->firsts ? make_key(value) : NULL;
     if (!key) {
+        /* value was taken; NULL is fine. */
         json_decref(value);
         list->failed = true;
         return;
@@ -275,6 +298,7 @@ void ck_evidence_list_done(struct ck_evidence_list *list)
 
 /* ---- counts by name ---- */
 
+/* A failed allocation is ignored: a count may then be too low. */
 void ck_evidence_count(json_t *counts, const char *name, uint64_t by)
 {
     json_t *value = json_object_get(counts, name);
@@ -289,6 +313,7 @@ void ck_evidence_count(json_t *counts, const char *name, uint64_t by)
 
 /* ---- the document ---- */
 
+/* Returns -1 also for a NULL object or value, so callers need no checks of their own. */
 int ck_evidence_set(json_t *object, const char *name, json_t *value)
 {
     return json_object_set_new(object, name, value);
@@ -303,6 +328,7 @@ int ck_evidence_set_list(json_t *object, const char *name, struct ck_evidence_li
     sort_and_trim(list);
     for (size_t i = 0; i < list->count; i++)
         bad |= json_array_append(array, list->items[i].value);
+    /* The array has its own references; ck_evidence_list_done frees those of the list. */
     bad |= ck_evidence_set(object, name, array);
     (void)snprintf(total, sizeof(total), "%s_total", name);
     return bad | ck_evidence_set(object, total, json_integer((json_int_t)list->total));
@@ -381,6 +407,7 @@ int ck_evidence_parse(const struct ck_answer *answers, size_t count, const char 
                       struct choke_error *error)
 {
     const struct ck_answer *answer = ck_evidence_find_answer(answers, count, "scan");
+    /* position 0: the text has no value at all. */
     json_error_t where;
 
     if (!answer)

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+/* The names are those in policy/probes.yaml and in files of users, so they must not change. */
 static const struct ck_evidence_kind kinds[] = {
     {"git", ck_evidence_read_git},
     {"node", ck_evidence_read_node},

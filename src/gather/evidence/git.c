@@ -15,14 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LISTED_MAX 100 /* paths and names that only illustrate a count */
-#define EXTENSION_MAX 16
+#define LISTED_MAX 100   /* paths and names that only illustrate a count */
+#define EXTENSION_MAX 16 /* bytes of an extension, with a NUL */
 
+/* The answers of all calls, to pass them as one argument. */
 struct answers {
     const struct ck_answer *items;
     size_t count;
 };
 
+/* NULL also for a call that ended with 128: git could not answer the question. */
 static const struct ck_answer *find_ok(const struct answers *all, const char *id)
 {
     return ck_evidence_find_ok_answer(all->items, all->count, id);
@@ -44,6 +46,7 @@ static bool next_piece(const char **at, size_t *left, char end, const char **ret
     return true;
 }
 
+/* piece is not NUL-terminated. */
 static bool equals(const char *piece, size_t length, const char *text)
 {
     return strlen(text) == length && memcmp(piece, text, length) == 0;
@@ -51,6 +54,7 @@ static bool equals(const char *piece, size_t length, const char *text)
 
 /* ---- what kind of repository ---- */
 
+/* Neither word: a version of git that does not know the option repeats it. */
 static json_t *bool_or_null(const char *piece, size_t length)
 {
     return equals(piece, length, "true") ? json_true() : equals(piece, length, "false") ? json_false() : json_null();
@@ -69,6 +73,7 @@ static int set_kind(json_t *document, const struct ck_answer *kind)
         json_t *value = !there ? json_null() : i < 3 ? bool_or_null(piece, length) : ck_evidence_text(piece, length);
         bad |= ck_evidence_set(document, names[i], value);
     }
+    /* --git-dir and --git-common-dir differ only in a linked work tree. */
     const char *common;
     size_t common_length;
     bool linked = next_piece(&at, &left, '\n', &piece, &length) &&
@@ -79,6 +84,7 @@ static int set_kind(json_t *document, const struct ck_answer *kind)
 
 /* ---- the commit ---- */
 
+/* %P lists the parents with spaces between them; a root commit has an empty field. */
 static json_t *count_fields(const char *piece, size_t length)
 {
     json_int_t count = 0;
@@ -87,6 +93,7 @@ static json_t *count_fields(const char *piece, size_t length)
     return json_integer(count);
 }
 
+/* The format of the call separates the fields with NULs: a subject may contain anything else. */
 static int set_commit(json_t *document, const struct ck_answer *head)
 {
     static const char *const names[] = {"commit", "tree", "parents", "authored", "committed", "subject"};
@@ -94,6 +101,7 @@ static int set_commit(json_t *document, const struct ck_answer *head)
     size_t left = head ? head->out_length : 0, length;
     int bad = 0;
 
+    /* git log ends the record with a newline. */
     if (left > 0 && at[left - 1] == '\n')
         left--;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -104,6 +112,7 @@ static int set_commit(json_t *document, const struct ck_answer *head)
     return bad;
 }
 
+/* If the output was cut, its beginning is what was lost. */
 static json_t *first_line(const struct ck_answer *answer)
 {
     if (!answer || answer->out_truncated)
@@ -111,6 +120,7 @@ static json_t *first_line(const struct ck_answer *answer)
     return ck_evidence_text(answer->out, ck_evidence_line(answer->out, answer->out_length));
 }
 
+/* At most 19 digits. strtoll returns the largest number for a larger one. */
 static json_t *number_of(const struct ck_answer *answer)
 {
     char digits[24];
@@ -125,6 +135,7 @@ static json_t *number_of(const struct ck_answer *answer)
     return json_integer((json_int_t)strtoll(digits, NULL, 10));
 }
 
+/* shortlog prints one line per author. */
 static json_t *lines_of(const struct ck_answer *answer)
 {
     json_int_t count = 0;
@@ -152,6 +163,7 @@ static json_t *last_line(const struct ck_answer *answer)
     return ck_evidence_text(answer->out + begin, end - begin);
 }
 
+/* Each is null if its call failed, for example in a repository without commits. */
 static int set_history(json_t *document, const struct answers *all)
 {
     int bad = ck_evidence_set(document, "branch", first_line(find_ok(all, "branch")));
@@ -161,6 +173,7 @@ static int set_history(json_t *document, const struct answers *all)
     return bad | ck_evidence_set(document, "authors", lines_of(find_ok(all, "authors")));
 }
 
+/* Other refs, such as refs/stash, are not counted. */
 static int set_refs(json_t *document, const struct ck_answer *refs)
 {
     static const char *const prefixes[] = {"refs/heads/", "refs/tags/", "refs/remotes/"};
@@ -187,6 +200,7 @@ static json_t *read_remote(const char *line, size_t length)
     const char *tab = memchr(line, '\t', length);
     size_t suffix = sizeof(fetch) - 1;
 
+    /* git also lists each remote as "(push)"; those lines are skipped. */
     if (!tab || length < suffix || memcmp(line + length - suffix, fetch, suffix) != 0)
         return NULL;
     size_t name_length = (size_t)(tab - line), url_length = length - name_length - 1;
@@ -195,6 +209,7 @@ static json_t *read_remote(const char *line, size_t length)
     char *url = ck_evidence_copy(tab + 1, url_length - suffix);
     if (!url)
         return NULL;
+    /* A password in the URL must not reach the document. */
     ck_evidence_url_strip(url);
     json_t *remote = json_object();
     int bad = ck_evidence_set(remote, "name", ck_evidence_text(line, name_length));
@@ -206,6 +221,7 @@ static json_t *read_remote(const char *line, size_t length)
     return NULL;
 }
 
+/* An empty list if the call failed: a repository without remotes looks the same. */
 static int set_remotes(json_t *document, const struct ck_answer *remotes)
 {
     struct ck_evidence_list list CK_CLEANUP_LIST = {0};
@@ -222,9 +238,10 @@ static int set_remotes(json_t *document, const struct ck_answer *remotes)
 
 /* ---- what is changed ---- */
 
+/* git status --porcelain=v2 -z. */
 struct changes {
-    json_int_t staged, unstaged, untracked, conflicts;
-    json_t *paths;
+    json_int_t staged, unstaged, untracked, conflicts; /* a file may be both staged and unstaged */
+    json_t *paths;                                     /* the first LISTED_MAX */
 };
 
 static void note_path(json_t *paths, const char *path, size_t length)
@@ -236,6 +253,7 @@ static void note_path(json_t *paths, const char *path, size_t length)
 /* The path of an entry comes after a fixed number of fields. */
 static void note_entry(struct changes *changes, const char *entry, size_t length)
 {
+    /* "1" is an ordinary change, "2" a rename or a copy, "u" a conflict; "?" has only the path. */
     size_t fields = entry[0] == '1' ? 8 : entry[0] == '2' ? 9 : entry[0] == 'u' ? 10 : 1, at = 0;
 
     for (; fields > 0 && at < length; at++)
@@ -248,6 +266,7 @@ static void read_entry(struct changes *changes, const char *entry, size_t length
     switch (entry[0]) {
     case '1':
     case '2':
+        /* "1 XY ...": X is the index, Y the work tree, "." is unchanged. */
         changes->staged += length > 3 && entry[2] != '.';
         changes->unstaged += length > 3 && entry[3] != '.';
         break;
@@ -257,12 +276,14 @@ static void read_entry(struct changes *changes, const char *entry, size_t length
     case '?':
         changes->untracked++;
         break;
+    /* Headers ("#") and entries that are not asked for. */
     default:
         return;
     }
     note_entry(changes, entry, length);
 }
 
+/* *ret_clean says what git knows; files that git is set not to check are counted elsewhere. */
 static json_t *changes_of(const struct ck_answer *status, bool *ret_clean)
 {
     struct changes changes = {.paths = json_array()};
@@ -291,9 +312,10 @@ static json_t *changes_of(const struct ck_answer *status, bool *ret_clean)
 
 /* ---- what is tracked ---- */
 
+/* git ls-tree -r -l -z. */
 struct tracked {
-    json_int_t files, bytes, links, executables;
-    json_t *extensions;
+    json_int_t files, bytes, links, executables; /* links and executables are files too */
+    json_t *extensions;                          /* counts by name */
     struct ck_evidence_list submodules;
 };
 
@@ -308,6 +330,7 @@ static void extension_of(const char *path, size_t length, char ret_extension[EXT
     ret_extension[0] = '\0';
     while (begin > 0 && path[begin - 1] != '.' && path[begin - 1] != '/')
         begin--;
+    /* No dot, or the dot begins the name: ".gitignore" has no extension. */
     if (begin < 2 || path[begin - 1] == '/' || path[begin - 2] == '/' || length - begin >= EXTENSION_MAX)
         return;
     for (size_t i = begin; i < length; i++)
@@ -339,8 +362,10 @@ static void read_tracked(struct tracked *tracked, const char *entry, size_t leng
     size_t path_length = length - (size_t)(tab - entry) - 1;
     memcpy(head, entry, (size_t)(tab - entry));
     head[tab - entry] = '\0';
+    /* An object id has 40 digits, or 64 with SHA-256. The size of a submodule is "-". */
     if (sscanf(head, "%7s %*15s %64s %20s", mode, object, size) != 3)
         return;
+    /* Modes of git: 160000 is a submodule, 120000 a symlink, 100755 an executable. */
     if (strcmp(mode, "160000") == 0) {
         ck_evidence_list_add(&tracked->submodules, submodule(tab + 1, path_length, object, strlen(object)));
         return;
@@ -348,12 +373,14 @@ static void read_tracked(struct tracked *tracked, const char *entry, size_t leng
     tracked->files++;
     tracked->links += strcmp(mode, "120000") == 0;
     tracked->executables += strcmp(mode, "100755") == 0;
+    /* Both limits keep the sum from overflowing. */
     if (strlen(size) < 16 && tracked->bytes < INT64_MAX / 2)
         tracked->bytes += (json_int_t)strtoull(size, NULL, 10);
     extension_of(tab + 1, path_length, extension);
     ck_evidence_count(tracked->extensions, extension[0] ? extension : "(none)", 1);
 }
 
+/* incomplete: the beginning of the list was cut, so all counts are too low. */
 static int set_tracked(json_t *document, const struct ck_answer *tree)
 {
     struct tracked tracked = {.extensions = json_object()};
@@ -378,11 +405,13 @@ static int set_tracked(json_t *document, const struct ck_answer *tree)
 
 /* ---- what is hidden ---- */
 
+/* Files that git or other tools pass over. */
 struct hidden {
     struct ck_evidence_list list;
     json_t *counts;
 };
 
+/* message is one of two fixed texts, so it is not escaped. */
 static void add_hidden(struct hidden *hidden, const char *id, const char *message, const char *path, size_t length)
 {
     const struct ck_evidence_location location = {id, "medium", path, length, 0};
@@ -421,6 +450,7 @@ static uint64_t add_unwatched(struct hidden *hidden, const struct ck_answer *fla
     uint64_t count = 0;
 
     while (next_piece(&at, &left, '\0', &piece, &length)) {
+        /* An upper-case letter other than S is a file that git compares as usual. */
         if (length < 3 || piece[1] != ' ' || (piece[0] != 'S' && !islower((unsigned char)piece[0])))
             continue;
         add_hidden(hidden, "told-unchanged", "git is set not to check whether this file changed", piece + 2,
@@ -430,6 +460,7 @@ static uint64_t add_unwatched(struct hidden *hidden, const struct ck_answer *fla
     return count;
 }
 
+/* unwatched is returned separately: it changes what "clean" means in the headline. */
 static int set_hidden(json_t *document, const struct answers *all, uint64_t *ret_count, uint64_t *ret_unwatched)
 {
     struct hidden hidden = {.counts = json_object()};
@@ -446,6 +477,7 @@ static int set_hidden(json_t *document, const struct answers *all, uint64_t *ret
 
 /* ---- the whole ---- */
 
+/* branch is null for a detached HEAD. */
 static void write_headline(struct ck_evidence *evidence, const json_t *document, const char *state)
 {
     const char *commit = json_string_value(json_object_get(document, "commit"));
@@ -480,6 +512,7 @@ CK_EVIDENCE_READER(git)
     uint64_t unwatched = 0;
     bool clean = false;
 
+    /* "kind" is the first question; without its answer no other one makes sense. */
     if (!kind)
         return set_no_repository(ck_evidence_find_answer(answers, count, "kind"), ret_evidence, error);
     json_t *document = json_object();

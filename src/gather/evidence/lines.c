@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+/* total counts all lines, also those beyond the limit. */
 static json_t *read_lines(const struct ck_answer *answer, uint64_t *total)
 {
     json_t *lines = json_array();
@@ -30,6 +31,7 @@ static json_t *read_lines(const struct ck_answer *answer, uint64_t *total)
     bad |= ck_evidence_set(object, "lines", lines);
     bad |= ck_evidence_set(object, "total", json_integer((json_int_t)count));
     bad |= ck_evidence_set(object, "cut", json_boolean(answer->out_truncated));
+    /* Of all calls together, for the headline. */
     *total += count;
     if (!bad)
         return object;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* path must be a string. Takes message; NULL means out of memory. */
 static json_t *make_finding(const char *id, const char *severity, json_t *message, const json_t *path, uint64_t line)
 {
     json_t *finding = json_object();
@@ -48,6 +49,7 @@ static const char *own_id(const char *id)
     return dot && dot[1] != '\0' ? dot + 1 : id;
 }
 
+/* False if it lacks what every result has; the caller counts that as a problem. */
 static bool add_result(struct ck_evidence_list *list, json_t *counts, const json_t *result)
 {
     const char *id = json_string_value(json_object_get(result, "check_id"));
@@ -70,6 +72,7 @@ static int set_semgrep(json_t *document, const json_t *report, struct ck_evidenc
     json_t *counts CK_CLEANUP_JSON = json_object();
     size_t index;
     json_t *result;
+    /* semgrep lists files that it could not parse or that took too long as errors. */
     json_int_t problems = (json_int_t)json_array_size(json_object_get(report, "errors"));
 
     json_array_foreach(json_object_get(report, "results"), index, result)
@@ -95,6 +98,7 @@ CK_EVIDENCE_READER(semgrep)
     int r = ck_evidence_parse(answers, count, "semgrep", &report, error);
     if (r < 0)
         return r;
+    /* An absent list must not look like "nothing found". */
     if (!json_is_array(json_object_get(report, "results")))
         return ck_evidence_not_understood(error, "semgrep", "it has no list of results");
     json_t *document = json_object();
@@ -136,6 +140,7 @@ static int set_gitleaks(json_t *document, const json_t *report, struct ck_eviden
     return bad | ck_evidence_set_list(document, "findings", &list);
 }
 
+/* "null", perhaps with a newline or a carriage return and a newline. */
 static bool is_null(const struct ck_answer *answer)
 {
     return answer->out_length >= 4 && answer->out_length <= 6 && memcmp(answer->out, "null", 4) == 0;
@@ -147,6 +152,7 @@ CK_EVIDENCE_READER(gitleaks)
     const struct ck_answer *answer = ck_evidence_find_answer(answers, count, "scan");
     json_t *report CK_CLEANUP_JSON = NULL;
 
+    /* report stays NULL then, and json_array_foreach on NULL does nothing. */
     bool nothing = answer && (answer->out_length == 0 || is_null(answer));
     int r = nothing ? 0 : ck_evidence_parse(answers, count, "gitleaks", &report, error);
     if (r < 0)

@@ -24,16 +24,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define INDEX_NAME "index.scip"
+#define INDEX_NAME "index.scip" /* in the directory of the tool's changes */
 #define INDEX_MAX ((size_t)256 << 20)
 
 /* The rest of a message. */
 struct index_message {
-    const unsigned char *at, *end;
+    const unsigned char *at, *end; /* both NULL: no such field */
 };
 
 struct index_field {
-    uint64_t number;
+    uint64_t number;            /* of the field, as listed above */
     uint64_t value;             /* of a varint */
     struct index_message bytes; /* of a string or a message; empty for other types */
 };
@@ -42,6 +42,7 @@ struct index_field {
 static bool read_varint(struct index_message *message, uint64_t *ret_value)
 {
     uint64_t value = 0;
+    /* A number with more than 64 bits is not valid: the loop ends without a value. */
     for (unsigned shift = 0; shift < 64 && message->at < message->end; shift += 7) {
         unsigned char byte = *message->at++;
         value |= (uint64_t)(byte & 0x7f) << shift;
@@ -53,6 +54,7 @@ static bool read_varint(struct index_message *message, uint64_t *ret_value)
     return false;
 }
 
+/* False if the message ends before: the length comes from the file and may be anything. */
 static bool take_bytes(struct index_message *message, uint64_t length, struct index_message *ret_bytes)
 {
     if (length > (uint64_t)(message->end - message->at))
@@ -74,6 +76,10 @@ static int next_field(struct index_message *message, struct index_field *ret_fie
     if (!read_varint(message, &key))
         return -1;
     ret_field->number = key >> 3;
+    /*
+     * The wire types: 0 varint, 1 eight bytes, 2 a length and bytes, 5 four bytes. 3 and 4 are
+     * groups, which are obsolete.
+     */
     switch (key & 7) {
     case 0:
         return read_varint(message, &ret_field->value) ? 1 : -1;
@@ -93,13 +99,15 @@ static json_t *text_of(struct index_message bytes)
     return ck_evidence_text((const char *)bytes.at, (size_t)(bytes.end - bytes.at));
 }
 
+/* What is collected from the whole file. */
 struct index {
-    struct ck_evidence_list documents;
-    json_t *languages;
+    struct ck_evidence_list documents; /* one per source file */
+    json_t *languages;                 /* counts by name */
     json_int_t symbols, definitions, occurrences, external;
-    struct index_message version;
+    struct index_message version; /* of scip-typescript; points into the file */
 };
 
+/* Returns 0, or -1 if it is not a valid message. */
 static int read_occurrence(struct index *index, struct index_message occurrence)
 {
     struct index_field field;
@@ -158,6 +166,7 @@ static int read_document(struct index *index, struct index_message message)
     return 0;
 }
 
+/* Only the version of the tool is used. The result of the inner loop is 0 here, or it returned. */
 static int read_metadata(struct index *index, struct index_message message)
 {
     struct index_field field, tool;
@@ -175,6 +184,7 @@ static int read_metadata(struct index *index, struct index_message message)
     return r;
 }
 
+/* Fields with another number are skipped by next_field. */
 static int read_index(struct index *index, struct index_message message)
 {
     struct index_field field;
@@ -207,6 +217,7 @@ int ck_evidence_read_scip_file(const void *bytes, size_t length, struct ck_evide
     const struct index_message message = {bytes, (const unsigned char *)bytes + length};
     struct index index = {.languages = json_object()};
     json_t *document = json_object();
+    /* Checked at the end: everything must be freed in either case. */
     int read = read_index(&index, message);
     int bad = set_index(document, &index);
 
@@ -226,6 +237,7 @@ int ck_evidence_read_scip_file(const void *bytes, size_t length, struct ck_evide
 
 /* ---- the file ---- */
 
+/* One message for both: not a regular file, and too large. */
 static int no_file(struct choke_error *error)
 {
     return ck_text_error(error, CHOKE_INVALID, EFBIG, "'%s' is not a regular file of at most %zu MiB", INDEX_NAME,

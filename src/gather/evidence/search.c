@@ -18,11 +18,11 @@
 #define SEARCHED_FILES "searched_files"
 
 struct evidence_search {
-    struct ck_evidence_list findings;
-    json_t *counts; /* by id */
-    uint64_t problems;
-    json_int_t passed_over; /* files; below 0: unknown */
-    bool incomplete;
+    struct ck_evidence_list findings; /* bounded */
+    json_t *counts;                   /* by id */
+    uint64_t problems;                /* what could not be read or parsed */
+    json_int_t passed_over;           /* files; below 0: unknown */
+    bool incomplete;                  /* output was lost */
 };
 
 /*
@@ -45,6 +45,7 @@ static void write_headline(const struct evidence_search *search, struct ck_evide
                          search->incomplete || search->problems > 0 ? ", as far as it was read" : "", over);
 }
 
+/* Takes document, and frees what search holds. */
 static int finish(struct evidence_search *search, json_t *document, struct ck_evidence *ret_evidence,
                   struct choke_error *error)
 {
@@ -83,12 +84,17 @@ static void add_match(struct ck_evidence_list *list, struct search_match match)
     char severity_text[16] = "";
     size_t end = 0;
 
+    /* Removed here too, because the key of ck_evidence_list_wants must be that of the finding. */
     if (match.path_length > 2 && memcmp(match.path, "./", 2) == 0) {
         match.path += 2;
         match.path_length -= 2;
     }
     while (end < match.text_length && match.text[end] != ' ')
         end++;
+    /*
+     * severity_text is zero-filled, so it ends with a NUL. A longer word is unknown, which means
+     * info.
+     */
     if (end < sizeof(severity_text))
         memcpy(severity_text, match.text, end);
     const char *severity = ck_evidence_severity(severity_text);
@@ -114,6 +120,7 @@ static size_t read_line_number(const char *at, size_t left, uint64_t *ret_line)
     size_t used = 0;
 
     *ret_line = 0;
+    /* 18 digits fit into 64 bits. */
     while (used < left && used < 18 && at[used] >= '0' && at[used] <= '9')
         *ret_line = *ret_line * 10 + (uint64_t)(at[used++] - '0');
     return used > 0 && used < left && at[used] == ':' ? used + 1 : 0;
@@ -132,6 +139,7 @@ static void read_matches(struct evidence_search *search, const struct ck_answer 
     for (const char *nul; at < end && (nul = memchr(at, '\0', (size_t)(end - at)));) {
         uint64_t line;
         size_t used = read_line_number(nul + 1, (size_t)(end - nul - 1), &line);
+        /* If it is not a record, used is 0 and the line is skipped. */
         const char *text = nul + 1 + used;
         size_t length = ck_evidence_line(text, (size_t)(end - text));
         if (used > 0) {
@@ -155,6 +163,7 @@ static json_int_t files_listed(const struct ck_answer *answer)
     return answer && !answer->out_truncated ? (json_int_t)count_bytes(answer->out, answer->out_length, '\0') : -1;
 }
 
+/* Null for what is not known. */
 static int set_files(json_t *document, json_int_t all, json_int_t searched)
 {
     int bad = ck_evidence_set(document, "files", all < 0 ? json_null() : json_integer(all));
@@ -172,6 +181,7 @@ CK_EVIDENCE_READER(patterns)
 
     for (size_t i = 0; i < count; i++) {
         if (strcmp(answers[i].id, ALL_FILES) != 0 && strcmp(answers[i].id, SEARCHED_FILES) != 0)
+            /* A call without matches has an empty output: nothing to read. */
             read_matches(&search, &answers[i]);
         search.problems += count_bytes(answers[i].err, answers[i].err_length, '\n');
     }
@@ -188,6 +198,7 @@ static bool add_structural(struct ck_evidence_list *list, const json_t *match)
     const json_t *start = json_object_get(json_object_get(match, "range"), "start");
     const json_t *file = json_object_get(match, "file"), *id = json_object_get(match, "ruleId");
     const char *severity_text = json_string_value(json_object_get(match, "severity"));
+    /* ast-grep counts lines from 0. */
     uint64_t line = ck_evidence_number(json_object_get(start, "line")) + 1;
 
     if (!json_is_string(file) || !json_is_string(id))

@@ -9,13 +9,17 @@
 
 /* ---- the bill of materials ---- */
 
+/* What is collected from the components. */
 struct bill {
-    struct ck_evidence_list packages;
-    json_t *ecosystems, *licences;
-    json_int_t files, unlicensed, malformed;
+    struct ck_evidence_list packages;        /* everything but single files */
+    json_t *ecosystems, *licences;           /* counts by name */
+    json_int_t files, unlicensed, malformed; /* components of each kind */
 };
 
-/* "pkg:npm/left-pad@1.3.0": npm. */
+/*
+ * "pkg:npm/left-pad@1.3.0": npm. The type of a package URL ends at the first slash; NULL or another
+ * form is unknown.
+ */
 static void count_ecosystem(json_t *ecosystems, const char *purl)
 {
     char name[32] = "(unknown)";
@@ -39,6 +43,7 @@ static const char *licence_name(const json_t *entry)
     return name_or_id ? name_or_id : json_string_value(json_object_get(entry, "expression"));
 }
 
+/* At most 16 names of one package are read, so that one package cannot fill the counts. */
 static json_t *read_licences(struct bill *bill, const json_t *entries)
 {
     json_t *names = json_array();
@@ -51,6 +56,7 @@ static json_t *read_licences(struct bill *bill, const json_t *entries)
         json_t *text = name_or_id && index < 16 ? ck_evidence_text(name_or_id, strlen(name_or_id)) : NULL;
         if (!text)
             continue;
+        /* A name that is not UTF-8 is an object here, and an object has no key to count it by. */
         ck_evidence_count(bill->licences, json_is_string(text) ? json_string_value(text) : "(unreadable)", 1);
         (void)json_array_append_new(names, text);
     }
@@ -84,6 +90,7 @@ static void add_component(struct bill *bill, const json_t *component)
     const char *type = json_string_value(json_object_get(component, "type"));
     const json_t *purl = json_object_get(component, "purl");
 
+    /* Both members are required by CycloneDX. */
     if (!type || !json_is_string(json_object_get(component, "name"))) {
         bill->malformed++;
         return;
@@ -92,6 +99,7 @@ static void add_component(struct bill *bill, const json_t *component)
         bill->files++;
         return;
     }
+    /* A leading slash was removed from path: syft prints it as if the root were "/". */
     json_t *package = json_object(), *path = read_location(json_object_get(component, "properties"));
     int bad = ck_evidence_set(package, "name", ck_evidence_string(json_object_get(component, "name")));
     bad |= ck_evidence_set(package, "version", ck_evidence_string(json_object_get(component, "version")));
@@ -104,6 +112,7 @@ static void add_component(struct bill *bill, const json_t *component)
     ck_evidence_list_add(&bill->packages, package);
 }
 
+/* The members are set after all components were read: the counts are complete only then. */
 static int set_bill(json_t *document, struct bill *bill, const json_t *report)
 {
     size_t index;
@@ -130,6 +139,10 @@ CK_EVIDENCE_READER(cyclonedx)
     int r = ck_evidence_parse(answers, count, "syft", &report, error);
     if (r < 0)
         return r;
+    /*
+     * The member that CycloneDX requires, so that another JSON document is not taken for an empty
+     * bill.
+     */
     const char *format = json_string_value(json_object_get(report, "bomFormat"));
     if (!format || strcmp(format, "CycloneDX") != 0)
         return ck_evidence_not_understood(error, "syft", "it is not a CycloneDX bill of materials");
@@ -137,6 +150,7 @@ CK_EVIDENCE_READER(cyclonedx)
     bill.licences = json_object();
     json_t *document = json_object();
     int bad = set_bill(document, &bill, report);
+    /* All packages, also those beyond the limit of the list. */
     ret_evidence->findings = bill.packages.total;
     ret_evidence->noun = "package";
     ck_evidence_headline(ret_evidence, "%llu package%s of %zu kind%s", (unsigned long long)bill.packages.total,
@@ -189,6 +203,7 @@ static bool add_vulnerability(struct ck_evidence_list *list, json_t *counts, con
     return true;
 }
 
+/* A match that cannot be read is counted as a problem, so that the list does not look complete. */
 static int set_vulnerabilities(json_t *document, const json_t *report, struct ck_evidence *ret_evidence)
 {
     struct ck_evidence_list list CK_CLEANUP_LIST = {0};
@@ -223,6 +238,7 @@ CK_EVIDENCE_READER(grype)
     if (r < 0)
         return r;
     const json_t *matches = json_object_get(report, "matches");
+    /* Null or an absent list would look alike below; only null means that nothing was found. */
     if (!json_is_array(matches) && !json_is_null(matches))
         return ck_evidence_not_understood(error, "grype", "it has no list of matches");
     json_t *document = json_object();

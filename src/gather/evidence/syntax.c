@@ -22,6 +22,7 @@ CK_EVIDENCE_READER(node)
     size_t length = answer ? ck_evidence_line(text, answer->out_length) : 0;
     char version[64];
 
+    /* A text that is too long becomes "", which is not a version. */
     memcpy(version, text, length < sizeof(version) ? length : 0);
     version[length < sizeof(version) ? length : 0] = '\0';
     if (version[0] != 'v' || strspn(version + 1, "0123456789") == 0)
@@ -64,6 +65,7 @@ static json_t *make_error(const char *line, size_t length)
     return NULL;
 }
 
+/* Other lines, such as the counts at the end, are not findings and are skipped. */
 static void read_errors(struct ck_evidence_list *list, const struct ck_answer *answer)
 {
     const char *at = answer->out;
@@ -87,6 +89,7 @@ CK_EVIDENCE_READER(tree_sitter)
     json_int_t files = answer ? ck_evidence_count_after(answer->out, answer->out_length, "Total parses: ") : -1;
     if (files < 0)
         return ck_evidence_not_understood(error, "tree-sitter", "it has no count of parsed files");
+    /* -1 if the version of tree-sitter prints no such count. */
     json_int_t good = ck_evidence_count_after(answer->out, answer->out_length, "successful parses: ");
     json_t *document = json_object();
     read_errors(&list, answer);

@@ -14,15 +14,15 @@
 /* A call that was interrupted by a line of another process. */
 struct trace_pending {
     unsigned long pid;
-    char *text;
+    char *text; /* the part before the interruption; owned */
     size_t length;
 };
 
 struct trace_reader {
     struct ck_trace_events events;
-    struct trace_pending pending[PENDING_MAX];
+    struct trace_pending pending[PENDING_MAX]; /* in no order */
     size_t pending_count;
-    bool guarded;
+    bool guarded;                           /* the program could not change the trace */
     bool followed;                          /* what strace could not have followed was refused */
     const char *ended;                      /* one of the strings below; NULL: not yet */
     struct ck_trace_span exit_code, signal; /* empty if it did not end that way */
@@ -30,6 +30,7 @@ struct trace_reader {
 
 /* ---- lines ---- */
 
+/* NULL if the process has no unfinished call. */
 static struct trace_pending *find_pending(struct trace_reader *trace, unsigned long pid)
 {
     for (size_t i = 0; i < trace->pending_count; i++)
@@ -38,6 +39,7 @@ static struct trace_pending *find_pending(struct trace_reader *trace, unsigned l
     return NULL;
 }
 
+/* Moves the last one to its place, so the pointer is then that of another process. */
 static void drop_pending(struct trace_reader *trace, struct trace_pending *pending)
 {
     free(pending->text);
@@ -131,6 +133,10 @@ static void take_witness(struct trace_reader *trace, struct ck_trace_span line)
             trace->ended = reasons[i];
 }
 
+/*
+ * Lines that are not understood are skipped here; ck_trace_events_call notes calls that cannot be
+ * parsed.
+ */
 static void take_line(struct trace_reader *trace, struct ck_trace_span text)
 {
     if (text.length > 0 && text.at[0] == '=') {
@@ -140,6 +146,7 @@ static void take_line(struct trace_reader *trace, struct ck_trace_span text)
     struct ck_trace_line line = ck_trace_line_read(text);
     if (line.kind == CK_TRACE_OTHER)
         return;
+    /* The first line of strace is from the process that becomes the image's program. */
     if (trace->events.first_pid == 0) {
         trace->events.first_pid = line.pid;
         ck_trace_processes_began(&trace->events.processes, line.pid);
@@ -161,6 +168,7 @@ static void take_line(struct trace_reader *trace, struct ck_trace_span text)
         trace->signal = line.body;
 }
 
+/* A last line without a newline is taken too. */
 static void take_lines(struct trace_reader *trace, const struct ck_answer *run)
 {
     const char *at = run->out;
@@ -187,6 +195,7 @@ static json_t *env_names(const json_t *env)
     return names;
 }
 
+/* An object or null gives an empty array. */
 static json_t *texts(const json_t *list)
 {
     json_t *copy = json_array();
@@ -195,6 +204,7 @@ static json_t *texts(const json_t *list)
     return copy;
 }
 
+/* Through a list, which sorts and limits them: the order of a JSON object is not fixed. */
 static json_t *keys(const json_t *object)
 {
     CK_CLEANUP_LIST struct ck_evidence_list list = {0};
@@ -209,6 +219,7 @@ static json_t *keys(const json_t *object)
     return json_incref(json_object_get(holder, "keys"));
 }
 
+/* A NULL among the values makes json_pack fail, and the document then has an error. */
 static json_t *read_image(const json_t *image)
 {
     const json_t *config = json_object_get(image, "Config");
@@ -225,6 +236,7 @@ static json_t *read_image(const json_t *image)
 
 /* ---- the document ---- */
 
+/* The keys of the set are only for finding duplicates; the document has the values. */
 static uint64_t write_set(json_t *document, const char *name, json_t *set, struct trace_reader *trace)
 {
     CK_CLEANUP_LIST struct ck_evidence_list list = {0};
@@ -253,6 +265,10 @@ static json_t *read_status(struct ck_trace_span text)
     return text.length > 0 ? json_integer(status) : json_null();
 }
 
+/*
+ * ended is one of the witness's words, or "trace_lost". complete is false if anything may be
+ * missing.
+ */
 static void write_end(struct trace_reader *trace, json_t *document)
 {
     /* strace did not see the end of every process: something killed strace. */
@@ -268,6 +284,7 @@ static void write_end(struct trace_reader *trace, json_t *document)
                          ck_evidence_set(document, "complete", json_boolean(!cut));
 }
 
+/* Files of the image and searched libraries are counted, not listed: see events.h. */
 static void write_lists(struct trace_reader *trace, json_t *document, struct ck_evidence *evidence)
 {
     uint64_t programs = write_set(document, "programs", trace->events.programs, trace);
@@ -286,6 +303,7 @@ static void write_lists(struct trace_reader *trace, json_t *document, struct ck_
                                                              : "");
 }
 
+/* From the end, because drop_pending moves the last one. */
 static void trace_free(struct trace_reader *trace)
 {
     while (trace->pending_count > 0)
@@ -299,10 +317,12 @@ static int read_trace(struct trace_reader *trace, const json_t *image, const str
                       struct ck_evidence *ret_evidence, struct choke_error *error)
 {
     trace->events.volumes = json_object_get(json_object_get(image, "Config"), "Volumes");
+    /* The beginning of the trace is lost then. */
     trace->events.incomplete = run->out_truncated;
     if (ck_trace_events_init(&trace->events) != 0)
         return ck_evidence_take(ret_evidence, NULL, -1, error);
     take_lines(trace, run);
+    /* Without its "=end" line the witness was killed, and nothing says what is missing. */
     if (!trace->ended || trace->events.first_pid == 0)
         return ck_evidence_not_understood(error, "strace", "the trace is missing, or its end is");
     json_t *document = json_object();
@@ -319,6 +339,7 @@ CK_EVIDENCE_READER(trace)
     CK_CLEANUP_JSON json_t *described = NULL;
     if (!image || !run)
         return ck_evidence_not_understood(error, "docker", "the image was not run");
+    /* ck_evidence_parse looks for the call "scan". */
     struct ck_answer inspect_answer = *image;
     inspect_answer.id = "scan";
     int r = ck_evidence_parse(&inspect_answer, 1, "docker", &described, error);

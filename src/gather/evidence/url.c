@@ -10,11 +10,13 @@
 #include <stddef.h>
 #include <string.h>
 
+/* Removes the bytes from begin to end; the regions overlap, hence memmove. */
 static void cut_out(char *begin, const char *end)
 {
     memmove(begin, end, strlen(end) + 1);
 }
 
+/* Empty counts as a port: "host:" is harmless. */
 static bool is_port(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -38,6 +40,7 @@ static bool is_host(const char *text, size_t length)
 /* authority: the part after "//". */
 static void strip_authority(char *authority)
 {
+    /* Some parsers accept a backslash as a slash. */
     size_t length = strcspn(authority, "/\\");
     char *at = memrchr(authority, '@', length);
 
@@ -46,6 +49,7 @@ static void strip_authority(char *authority)
         cut_out(authority, at + 1);
     }
     if (!is_host(authority, length))
+        /* With its NUL: everything after it is removed. */
         memcpy(authority, "?", sizeof("?"));
 }
 
@@ -65,6 +69,7 @@ void ck_evidence_url_strip(char *url)
 {
     bool schemed = false;
 
+    /* A token may be in the query or in the fragment. */
     url[strcspn(url, "?#")] = '\0';
     for (char *slashes = strstr(url, "//"); slashes; slashes = strstr(slashes + 2, "//")) {
         if (slashes > url && slashes[-1] == ':') {
@@ -74,6 +79,7 @@ void ck_evidence_url_strip(char *url)
     }
     size_t length = strcspn(url, "/\\");
     char *at = schemed ? NULL : memrchr(url, '@', length);
+    /* "git@host:path" is the usual form of ssh; "git" is not a secret. */
     if (at && at - url == 3 && memcmp(url, "git", 3) == 0)
         return;
     if (at)

@@ -15,13 +15,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ID_PREFIX "sha256:"
+#define ID_PREFIX "sha256:" /* of docker's image ids */
 
 void ck_trace_build_init(struct ck_trace_build *build)
 {
     *build = (struct ck_trace_build){.fd = -1};
 }
 
+/* May be called again, and after init only. */
 void ck_trace_build_done(struct ck_trace_build *build)
 {
     ck_fd_close(&build->fd);
@@ -45,6 +46,7 @@ static long read_beneath(const char *root, const char *path, char text[CK_DOCKER
     return fd < 0 ? fd : ck_fd_read_all(fd, text, CK_DOCKERFILE_MAX + 1);
 }
 
+/* The Dockerfile is parsed here, before the daemon is asked: it says which images to ask for. */
 int ck_trace_build_read(struct ck_trace_build *build, const char *root, const char *path, struct choke_error *error)
 {
     char reason[CK_DOCKERFILE_NAME_MAX];
@@ -53,6 +55,7 @@ int ck_trace_build_read(struct ck_trace_build *build, const char *root, const ch
     if (length < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "cannot read the Dockerfile: %s",
                             strerror((int)-length));
+    /* NULL, or that of an earlier call. */
     ck_dockerfile_free(build->dockerfile);
     build->dockerfile = ck_dockerfile_read(text, (size_t)length, reason);
     return build->dockerfile
@@ -66,6 +69,7 @@ int ck_trace_build_read(struct ck_trace_build *build, const char *root, const ch
 static int take_base(const char *line, size_t length, const char *name, char ret_id[CK_DOCKERFILE_ID_DIGITS + 1],
                      struct choke_error *error)
 {
+    /* "sha256:", 64 digits, a space, and the ONBUILD instructions as JSON. */
     size_t prefix = strlen(ID_PREFIX), id = prefix + CK_DOCKERFILE_ID_DIGITS;
     if (length <= id || memcmp(line, ID_PREFIX, prefix) != 0 || line[id] != ' ')
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "cannot parse docker's output about the image '%s'",
@@ -74,6 +78,7 @@ static int take_base(const char *line, size_t length, const char *name, char ret
     ret_id[CK_DOCKERFILE_ID_DIGITS] = '\0';
     const char *orders = line + id + 1;
     size_t left = length - id - 1;
+    /* Templates of docker print an absent list as "", "[]" or "null". */
     bool none =
         left == 0 || (left == 2 && memcmp(orders, "[]", 2) == 0) || (left == 4 && memcmp(orders, "null", 4) == 0);
     return none ? 0
@@ -90,6 +95,7 @@ static int take_bases(const struct ck_answer *bases, const char *const *names,
                             "the images that the Dockerfile names were not looked up");
     const char *at = bases->out, *end = bases->out + bases->out_length;
     size_t said = 0;
+    /* Only the first line of docker's message, and only printable bytes. */
     while (said < bases->err_length && (unsigned char)bases->err[said] >= ' ')
         said++;
     if (bases->exit_code != 0)
@@ -106,6 +112,7 @@ static int take_bases(const struct ck_answer *bases, const char *const *names,
             return r;
         at = line_end + 1;
     }
+    /* One line per name and nothing else: otherwise ids and names would not fit together. */
     return at == end ? 0
                      : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "docker lists more images than were asked for");
 }
@@ -120,6 +127,7 @@ int ck_trace_build_write(struct ck_trace_build *build, const struct ck_answer *b
     int r = take_bases(bases, ck_dockerfile_names(build->dockerfile), ids, error);
     if (r < 0)
         return r;
+    /* Only the first ids are set; ck_dockerfile_write reads one per name. */
     for (size_t i = 0; i < CK_DOCKERFILE_NAMES_MAX; i++)
         by_name[i] = ids[i];
     char *text = ck_dockerfile_write(build->dockerfile, by_name);

@@ -8,11 +8,12 @@
 #include <string.h>
 #include <strings.h>
 
-#define STAGES_MAX 128
-#define NO_NAME SIZE_MAX
+#define STAGES_MAX 128    /* a limit for the memory only */
+#define NO_NAME SIZE_MAX  /* not an index into names */
 #define CONTINUATION '\\' /* at the end of a line: it continues */
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
+/* A part of the text; not NUL-terminated. */
 struct dockerfile_span {
     const char *at;
     size_t length;
@@ -20,22 +21,26 @@ struct dockerfile_span {
 
 /* Output lines, split at the ids of images: "FROM ", name 0, " AS stage0-". */
 struct part {
-    char *before;
-    size_t name; /* NO_NAME: no id follows */
+    char *before; /* text before the id */
+    size_t name;  /* NO_NAME: no id follows */
 };
 
 struct ck_dockerfile {
-    struct part *parts;
+    struct part *parts; /* the new text, in order */
     size_t part_count;
-    char *names[CK_DOCKERFILE_NAMES_MAX + 1];
+    char *names[CK_DOCKERFILE_NAMES_MAX + 1]; /* of images, each once; NULL-terminated */
     size_t name_count;
     char *stages[STAGES_MAX]; /* NULL: it has no name */
     size_t stage_count;
-    char *reason;
+    char *reason; /* the caller's buffer; only valid while the file is parsed */
 };
 
 /* ---- pieces ---- */
 
+/*
+ * Only these two. ends_there and take_options handle other bytes that a builder may take for a
+ * space.
+ */
 static bool is_blank(char byte)
 {
     return byte == ' ' || byte == '\t';
@@ -55,6 +60,10 @@ static struct dockerfile_span trimmed(struct dockerfile_span piece)
     return piece;
 }
 
+/*
+ * The first token of the line; *line is then what follows it. An empty token means that nothing is
+ * left.
+ */
 static struct dockerfile_span take_token(struct dockerfile_span *line)
 {
     struct dockerfile_span rest = trimmed(*line);
@@ -65,11 +74,13 @@ static struct dockerfile_span take_token(struct dockerfile_span *line)
     return (struct dockerfile_span){rest.at, i};
 }
 
+/* Without regard to case: instructions and names of stages. */
 static bool equals(struct dockerfile_span piece, const char *token)
 {
     return piece.length == strlen(token) && strncasecmp(piece.at, token, piece.length) == 0;
 }
 
+/* With regard to case: options. */
 static bool begins(struct dockerfile_span piece, const char *text)
 {
     return piece.length >= strlen(text) && memcmp(piece.at, text, strlen(text)) == 0;
@@ -101,6 +112,9 @@ static bool is_plain(struct dockerfile_span piece, const char *others)
 static bool fail(const struct ck_dockerfile *dockerfile, const char *what, struct dockerfile_span subject)
 {
     int count = snprintf(dockerfile->reason, CK_DOCKERFILE_NAME_MAX, "%s '", what);
+    /*
+     * 100 bytes of the subject always fit after what: the buffer has CK_DOCKERFILE_NAME_MAX bytes.
+     */
     for (size_t i = 0; i < subject.length && i < 100 && count > 0; i++) {
         bool plain = subject.at[i] >= ' ' && subject.at[i] < 0x7f;
         dockerfile->reason[count++] = plain ? subject.at[i] : '?';
@@ -109,6 +123,7 @@ static bool fail(const struct ck_dockerfile *dockerfile, const char *what, struc
     return false;
 }
 
+/* Returns false, as fail does, so that both can be returned directly. */
 static bool fail_memory(const struct ck_dockerfile *dockerfile)
 {
     (void)snprintf(dockerfile->reason, CK_DOCKERFILE_NAME_MAX, "out of memory for the Dockerfile");
@@ -129,6 +144,7 @@ static bool add(struct ck_dockerfile *dockerfile, char *text, size_t name)
     return true;
 }
 
+/* Adds formatted text. name is the image with the id that follows it, or NO_NAME. */
 __attribute__((format(printf, 3, 4))) static bool put(struct ck_dockerfile *dockerfile, size_t name, const char *format,
                                                       ...)
 {
@@ -153,6 +169,7 @@ static bool is_image_name(struct dockerfile_span name)
            name.length < CK_DOCKERFILE_NAME_MAX && !has(name, "..");
 }
 
+/* *ret_name is the index in names; a name that occurs again gets the same index. */
 static bool take_name(struct ck_dockerfile *dockerfile, struct dockerfile_span name, size_t *ret_name)
 {
     if (!is_image_name(name))
@@ -189,6 +206,7 @@ static bool is_number(struct dockerfile_span piece)
     return piece.length > 0 && piece.length < 4;
 }
 
+/* Only for what is_number accepts. */
 static size_t number_of(struct dockerfile_span piece)
 {
     size_t number = 0;
@@ -203,6 +221,7 @@ static size_t number_of(struct dockerfile_span piece)
 static bool begin_stage(struct ck_dockerfile *dockerfile, struct dockerfile_span name)
 {
     size_t count = dockerfile->stage_count;
+    /* 0x20 makes an ASCII letter lower case. */
     bool letter = name.length > 0 && ((name.at[0] | 0x20) >= 'a') && ((name.at[0] | 0x20) <= 'z');
     if (count == STAGES_MAX)
         return fail(dockerfile, "it has too many stages, at stage", name);
@@ -223,18 +242,22 @@ static bool take_from(struct ck_dockerfile *dockerfile, struct dockerfile_span l
         platform = name;
         name = take_token(&line);
     }
+    /* After the name: nothing, or "AS STAGE" and nothing else. */
     struct dockerfile_span as = take_token(&line);
     if (as.length > 0)
         stage = take_token(&line);
     if (line.length > 0 || (as.length > 0 && (!equals(as, "AS") || stage.length == 0)))
         return fail(dockerfile, "cannot parse what follows FROM:", whole);
+    /* An earlier stage with this name hides an image of the same name. */
     size_t before = find_stage(dockerfile, name, number);
+    /* Only in lower case: to a builder "Scratch" is the name of an image. */
     bool scratch = name.length == 7 && begins(name, "scratch");
     if (before == number && !scratch && !take_name(dockerfile, name, &named))
         return false;
     if (!begin_stage(dockerfile, stage) ||
         !put(dockerfile, NO_NAME, "FROM %.*s%s", (int)platform.length, platform.at, platform.length > 0 ? " " : ""))
         return false;
+    /* The written name of a stage ends in a dash, so it cannot be the name of an image. */
     if (before < number)
         return put(dockerfile, NO_NAME, "stage%zu- AS stage%zu-\n", before, number);
     return put(dockerfile, named, "%s", scratch ? "scratch" : "") &&
@@ -263,6 +286,7 @@ static bool take_options(struct ck_dockerfile *dockerfile, struct dockerfile_spa
     bool has_source = false;
     while (begins(*line, "--")) {
         struct dockerfile_span token = take_token(line);
+        /* "--" alone, or an option with a quote, a variable or an escape. */
         if (token.length == 2 || !is_plain(token, "=-._/:,+"))
             return fail(dockerfile, "cannot parse an option:", token);
         if (!begins(token, source)) {
@@ -282,6 +306,7 @@ static bool take_options(struct ck_dockerfile *dockerfile, struct dockerfile_spa
     return true;
 }
 
+/* The paths are written unchanged: COPY only reads from the build context or from an image. */
 static bool take_copy(struct ck_dockerfile *dockerfile, struct dockerfile_span line)
 {
     return put(dockerfile, NO_NAME, "COPY ") && take_options(dockerfile, &line) &&
@@ -345,10 +370,12 @@ static bool take_line(struct ck_dockerfile *dockerfile, struct dockerfile_span l
     for (size_t i = 0; i < sizeof(instructions) / sizeof(instructions[0]); i++) {
         if (!equals(token, instructions[i].name))
             continue;
+        /* The lines of a here-document are not instructions, so they could hide some. */
         if (instructions[i].may_hold_file && has(line, "<<"))
             return fail(dockerfile, "here-documents are not supported:", whole);
         if (instructions[i].take)
             return instructions[i].take(dockerfile, line);
+        /* The name is written as it is in the table, the rest unchanged. */
         return put(dockerfile, NO_NAME, "%s %.*s\n", instructions[i].name, (int)line.length, line.at);
     }
     return fail(dockerfile, "unknown instruction:", token);
@@ -356,6 +383,7 @@ static bool take_line(struct ck_dockerfile *dockerfile, struct dockerfile_span l
 
 /* ---- lines ---- */
 
+/* Without its newline, and without the carriage return before it. */
 static struct dockerfile_span take_raw_line(struct dockerfile_span *text)
 {
     const char *end = memchr(text->at, '\n', text->length);
@@ -390,11 +418,15 @@ static bool take_lines(struct ck_dockerfile *dockerfile, struct dockerfile_span 
                 return fail(dockerfile, "this directive is not supported:", shown);
             continue; /* also within a line that continues */
         }
+        /* An empty line does not end a line that continues; builders ignore it there. */
         if (shown.length == 0)
             continue;
+        /* Directives count only before the first instruction. */
         at_top = false;
         goes_on = shown.at[shown.length - 1] == CONTINUATION;
+        /* Blanks at the beginning are kept in a continued line: they may separate two arguments. */
         struct dockerfile_span rest = count == 0 ? shown : line;
+        /* Without the continuation mark and the blanks after it. */
         if (goes_on)
             rest.length = (size_t)(shown.at + shown.length - 1 - rest.at);
         memcpy(joined + count, rest.at, rest.length);
@@ -403,6 +435,7 @@ static bool take_lines(struct ck_dockerfile *dockerfile, struct dockerfile_span 
             return false;
         count = goes_on ? count : 0;
     }
+    /* The last line may end with a continuation mark; then what was joined is still taken. */
     return take_line(dockerfile, (struct dockerfile_span){joined, count});
 }
 
@@ -414,8 +447,10 @@ struct ck_dockerfile *ck_dockerfile_read(const char *text, size_t length, char r
     ret_reason[0] = '\0';
     bool taken = false;
     if (!dockerfile || !joined)
+        /* There may be no struct to store the reason in. */
         (void)fail_memory(&(struct ck_dockerfile){.reason = ret_reason});
     else if (dockerfile->reason = ret_reason, length > CK_DOCKERFILE_MAX)
+        /* 40 bytes: the beginning of the text is enough to recognize it. */
         (void)fail(dockerfile, "it is too long:", (struct dockerfile_span){text, 40});
     else
         taken = take_lines(dockerfile, begins(all, BYTE_ORDER_MARK) ? from(all, strlen(BYTE_ORDER_MARK)) : all, joined);
@@ -426,6 +461,7 @@ struct ck_dockerfile *ck_dockerfile_read(const char *text, size_t length, char r
     return NULL;
 }
 
+/* reason is not owned. */
 void ck_dockerfile_free(struct ck_dockerfile *dockerfile)
 {
     if (!dockerfile)
@@ -440,6 +476,7 @@ void ck_dockerfile_free(struct ck_dockerfile *dockerfile)
     free(dockerfile);
 }
 
+/* calloc has set the NULL after the last name. */
 const char *const *ck_dockerfile_names(const struct ck_dockerfile *dockerfile)
 {
     return (const char *const *)dockerfile->names;

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DISTINCT_MAX 20000 /* per set; later ones are ignored, and the document says so */
-#define PATH_BYTES 4096
-#define ARGV_LISTED 16
-#define WITNESS "/.chokepoint"
+#define DISTINCT_MAX 20000     /* per set; later ones are ignored, and the document says so */
+#define PATH_BYTES 4096        /* longer paths are cut: the kernel accepts at most this */
+#define ARGV_LISTED 16         /* arguments of a program that are listed */
+#define WITNESS "/.chokepoint" /* shown instead of the directory with a random name */
 
 /* ---- sets ---- */
 
@@ -31,6 +31,7 @@ static json_t *text_of(struct ck_trace_span span)
     return ck_evidence_text(span.at, span.length);
 }
 
+/* The name of the errno, or null for a call that succeeded. */
 static json_t *error_of(struct ck_trace_span result)
 {
     struct ck_trace_span error = ck_trace_error(result);
@@ -39,16 +40,22 @@ static json_t *error_of(struct ck_trace_span result)
 
 /* ---- paths ---- */
 
+/* path is not NUL-terminated. "/procfs" is not beneath "/proc". */
 static bool is_beneath(const char *path, size_t length, const char *directory)
 {
     size_t prefix = strlen(directory);
     return length >= prefix && memcmp(path, directory, prefix) == 0 && (length == prefix || path[prefix] == '/');
 }
 
+/*
+ * The image declares volumes as the keys of an object. "/" would make every file one, so it is
+ * ignored.
+ */
 static bool is_volume(const json_t *volumes, const char *path, size_t length)
 {
     const char *name;
     const json_t *value;
+    /* jansson's macro wants an object that is not const, but does not change it. */
     json_object_foreach((json_t *)(uintptr_t)volumes, name, value)
     {
         if (name[0] == '/' && name[1] != '\0' && is_beneath(path, length, name))
@@ -57,6 +64,7 @@ static bool is_volume(const json_t *volumes, const char *path, size_t length)
     return false;
 }
 
+/* "" until the first execution was seen. */
 static bool is_witness(const struct ck_trace_events *events, const char *path, size_t length)
 {
     return events->witness_directory[0] != '\0' && is_beneath(path, length, events->witness_directory);
@@ -64,6 +72,10 @@ static bool is_witness(const struct ck_trace_events *events, const char *path, s
 
 static const char *place_of(const struct ck_trace_events *events, const char *path, size_t length)
 {
+    /*
+     * /proc, /sys and /dev are mounts of the engine; /tmp and /run are its tmpfs mounts
+     * (policy/probes.yaml); it writes the files in /etc and /.dockerenv.
+     */
     static const struct {
         const char *directory, *place;
     } known[] = {
@@ -91,6 +103,7 @@ static size_t normalize(const char *path, size_t length, char flat[2 * PATH_BYTE
         const char *slash = memchr(path + i, '/', length - i);
         size_t step = slash ? (size_t)(slash - (path + i)) : length - i;
         bool up = step == 2 && memcmp(path + i, "..", 2) == 0, here = step == 0 || (step == 1 && path[i] == '.');
+        /* ".." removes the last name; at the root it stays there. */
         while (up && count > 0 && flat[--count] != '/') {
         }
         if (!up && !here) {
@@ -124,6 +137,7 @@ static json_t *path_text(const struct ck_trace_events *events, const char *path,
     if (length > start && memcmp(path, proc, start) == 0)
         while (end < length && path[end] >= '0' && path[end] <= '9')
             end++;
+    /* Not "/proc/" and digits: unchanged. */
     if (end == start || length > PATH_BYTES)
         return token_text(events, path, length);
     int count = snprintf(text, sizeof(text), "/proc/[pid]");
@@ -142,6 +156,7 @@ static long full_path(const struct ck_trace_span *directory, struct ck_trace_spa
     long length = ck_trace_span_unquote(name, tail, sizeof(tail), &rest), base_length = 0;
     if (length < 0)
         return -1;
+    /* strace -y prints the path of a directory descriptor in angle brackets: AT_FDCWD</data>. */
     if (directory && (length == 0 || tail[0] != '/')) {
         const char *angle = memchr(directory->at, '<', directory->length);
         struct ck_trace_span quoted = {.at = angle,
@@ -169,6 +184,7 @@ static void note_unread(struct ck_trace_events *events, const struct ck_trace_ca
 
 /* ---- files ---- */
 
+/* strace prints the flags by name. O_CREAT, O_TRUNC and O_APPEND count even with O_RDONLY. */
 static bool is_writing(struct ck_trace_span flags)
 {
     static const char *const tokens[] = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_TMPFILE"};
@@ -178,6 +194,7 @@ static bool is_writing(struct ck_trace_span flags)
     return false;
 }
 
+/* ENOTDIR: a part of the path is a file, so the path does not exist either. */
 static bool is_absent(struct ck_trace_span error)
 {
     return ck_trace_span_is(error, "ENOENT") || ck_trace_span_is(error, "ENOTDIR");
@@ -191,6 +208,7 @@ static const char *place_of_opened(const struct ck_trace_events *events, const c
     struct ck_trace_span error = ck_trace_error(result), rest;
     const char *angle = memchr(result.at, '<', result.length);
     struct ck_trace_span shown = {.at = angle, .length = angle ? result.length - (size_t)(angle - result.at) : 0};
+    /* The result shows the path after symlinks; a failed call has none, so its name is used. */
     long found = angle && error.length == 0 ? ck_trace_span_unquote(shown, opened, PATH_BYTES, &rest) : -1;
     size_t count = found > 0 && opened[0] == '/' ? (size_t)found : normalize(path, length, opened);
     const char *place = place_of(events, opened, count);
@@ -207,6 +225,7 @@ static bool is_library(const char *path, size_t length)
     return so && (so + 3 == path + length || so[3] == '.');
 }
 
+/* The key has the access, the error and the shown name, so each combination is listed once. */
 static void add_file(struct ck_trace_events *events, const char *path, size_t length, bool writes,
                      const struct ck_trace_call *call)
 {
@@ -214,6 +233,7 @@ static void add_file(struct ck_trace_events *events, const char *path, size_t le
     const char *place = place_of_opened(events, path, length, call->result);
     char *key = NULL;
     json_t *name = path_text(events, path, length);
+    /* As JSON, because a name that is not UTF-8 is an object with base64. */
     char *dumped = json_dumps(name, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
     if (!dumped || asprintf(&key, "%d%.*s%s", writes, (int)error.length, error.at, dumped) < 0) {
         events->bad = -1;
@@ -232,6 +252,10 @@ static void add_file(struct ck_trace_events *events, const char *path, size_t le
     free(dumped);
 }
 
+/*
+ * openat and openat2 have the directory first; creat always writes. What was opened before the
+ * start is not the program's.
+ */
 static void take_open(struct ck_trace_events *events, const struct ck_trace_call *call)
 {
     bool at = ck_trace_span_begins(call->name, "openat"), creates = ck_trace_span_is(call->name, "creat");
@@ -255,6 +279,10 @@ static json_t *read_argv(const struct ck_trace_events *events, struct ck_trace_s
     char token[PATH_BYTES];
     struct ck_trace_span rest =
         list.length > 0 ? (struct ck_trace_span){.at = list.at + 1, .length = list.length - 1} : list;
+    /*
+     * The list begins with "["; between two items are a comma and a space, or "..." where strace
+     * cut.
+     */
     for (size_t i = 0; i < ARGV_LISTED; i++) {
         long length = ck_trace_span_unquote(rest, token, sizeof(token), &rest);
         if (length < 0)
@@ -270,6 +298,7 @@ static json_t *read_argv(const struct ck_trace_events *events, struct ck_trace_s
 static bool set_witness_directory(struct ck_trace_events *events, const char *path, long length)
 {
     static const char name[] = "/witness";
+    /* The first execution is MOUNT/witness, so the directory is what is before the name. */
     size_t directory_length = length > (long)strlen(name) ? (size_t)length - strlen(name) : 0;
     if (events->witness_directory[0] != '\0' || directory_length == 0 ||
         directory_length >= sizeof(events->witness_directory) || path[0] != '/' ||
@@ -279,6 +308,7 @@ static bool set_witness_directory(struct ck_trace_events *events, const char *pa
     return true;
 }
 
+/* execveat has the directory first. "0x": strace could not read the list and shows its address. */
 static void take_execution(struct ck_trace_events *events, unsigned long pid, const struct ck_trace_call *call)
 {
     bool at = ck_trace_span_is(call->name, "execveat");
@@ -294,6 +324,7 @@ static void take_execution(struct ck_trace_events *events, unsigned long pid, co
         return;
     if (!events->started && pid == events->first_pid && is_absent(error))
         return; /* the witness searches for the program in the image's PATH */
+    /* From here on the image's program runs; failed executions are listed, but start nothing. */
     events->started = events->started || (pid == events->first_pid && error.length == 0);
     if (asprintf(&key, "%.*s%.*s%.*s", (int)error.length, error.at, (int)call->args[first].length, call->args[first].at,
                  (int)argv.length, argv.at) < 0)
@@ -311,6 +342,10 @@ static void take_execution(struct ck_trace_events *events, unsigned long pid, co
 
 /* ---- sockets ---- */
 
+/*
+ * IPv4, IPv6, an abstract socket (shown with "@"), or a socket in the file system; null for others,
+ * such as netlink.
+ */
 static json_t *read_address(struct ck_trace_span address)
 {
     static const char *const tokens[] = {"sin_addr=inet_addr(", "inet_pton(AF_INET6, ", "sun_path=@", "sun_path="};
@@ -319,6 +354,7 @@ static json_t *read_address(struct ck_trace_span address)
     for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++) {
         struct ck_trace_span text = ck_trace_span_after(address, tokens[i]);
         long length = ck_trace_span_unquote(text, bytes + 1, sizeof(bytes) - 1, &rest);
+        /* Only used for the abstract form: index 2. */
         bytes[0] = '@';
         if (length >= 0)
             return i == 2 ? ck_evidence_text(bytes, (size_t)length + 1) : ck_evidence_text(bytes + 1, (size_t)length);
@@ -326,6 +362,7 @@ static json_t *read_address(struct ck_trace_span address)
     return json_null();
 }
 
+/* A port has at most five digits. Unix sockets have none: null. */
 static json_t *read_port(struct ck_trace_span address)
 {
     struct ck_trace_span number = ck_trace_span_after(address, "_port=htons(");
@@ -346,6 +383,7 @@ static struct ck_trace_span token_of(struct ck_trace_span span)
     return (struct ck_trace_span){.at = span.at, .length = i};
 }
 
+/* The key has everything that is shown, so each combination is listed once. */
 static void add_socket(struct ck_trace_events *events, const struct ck_trace_call *call, struct ck_trace_span family,
                        struct ck_trace_span address)
 {
@@ -380,6 +418,10 @@ static void add_addresses(struct ck_trace_events *events, const struct ck_trace_
         events->incomplete = true; /* strace shows 32 items of a list */
 }
 
+/*
+ * The address is argument 1 of connect and bind, and argument 4 of sendto. A message has it inside
+ * argument 1.
+ */
 static void take_socket(struct ck_trace_events *events, const struct ck_trace_call *call)
 {
     struct ck_trace_span none = {.at = "", .length = 0};
@@ -399,6 +441,7 @@ static void take_socket(struct ck_trace_events *events, const struct ck_trace_ca
 
 /* ---- other processes ---- */
 
+/* Only the call and its error are listed: the arguments have pids, which differ in each run. */
 static void take_attempt(struct ck_trace_events *events, const struct ck_trace_call *call)
 {
     char *key = NULL;
@@ -445,6 +488,7 @@ static bool is_attempt(const struct ck_trace_call *call, bool *ret_leaves)
     return false;
 }
 
+/* Traced for is_attempt only; other uses of them are harmless and have no address. */
 static bool is_watched(const struct ck_trace_call *call)
 {
     return ck_trace_span_is(call->name, "prctl") || ck_trace_span_is(call->name, "unshare");
@@ -462,7 +506,12 @@ void ck_trace_events_call(struct ck_trace_events *events, unsigned long pid, str
         ck_trace_processes_call(&events->processes, &call);
     bool attempt = is_attempt(&call, &leaves);
     if (attempt && leaves && ck_trace_error(call.result).length == 0)
+        /* It may have left the trace, so what follows is not everything. */
         events->incomplete = true;
+    /*
+     * The order matters: a clone that leaves is an attempt, and "open_by_handle_at" also begins
+     * with "open".
+     */
     if (attempt)
         take_attempt(events, &call);
     else if (ck_trace_span_begins(call.name, "execve"))
@@ -475,6 +524,7 @@ void ck_trace_events_call(struct ck_trace_events *events, unsigned long pid, str
 
 /* ---- beginning and end ---- */
 
+/* Continues after a failure, so that done finds NULL or an object in each member. */
 int ck_trace_events_init(struct ck_trace_events *events)
 {
     json_t **const sets[] = {&events->searched,  &events->programs, &events->files,

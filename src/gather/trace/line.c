@@ -6,7 +6,7 @@
 #define UNFINISHED " <unfinished ...>"
 #define CHANGED " <pid changed to " /* a thread executes a program: the rest comes under the pid of its process */
 #define RESUMED " resumed>"
-#define PID_DIGITS_MAX 10
+#define PID_DIGITS_MAX 10 /* fits into an unsigned long; pids of Linux have at most 7 */
 
 bool ck_trace_span_is(struct ck_trace_span span, const char *text)
 {
@@ -19,6 +19,7 @@ bool ck_trace_span_begins(struct ck_trace_span span, const char *text)
     return span.length >= length && memcmp(span.at, text, length) == 0;
 }
 
+/* What is left after offset bytes; offset is at most the length. */
 static struct ck_trace_span from(struct ck_trace_span span, size_t offset)
 {
     return (struct ck_trace_span){.at = span.at + offset, .length = span.length - offset};
@@ -47,6 +48,7 @@ static bool is_digit(char byte)
 static size_t string_end(struct ck_trace_span span, size_t offset, char close)
 {
     for (size_t i = offset + 1; i < span.length; i++) {
+        /* An escaped closing mark does not end the string. */
         if (span.at[i] == '\\')
             i++;
         else if (span.at[i] == close)
@@ -60,10 +62,12 @@ static char closing_of(struct ck_trace_span span, size_t offset)
 {
     if (span.at[offset] == '"')
         return '"';
+    /* After the number of a descriptor, or after AT_FDCWD, which ends in D. */
     bool after = offset > 0 && (is_digit(span.at[offset - 1]) || span.at[offset - 1] == 'D');
     return span.at[offset] == '<' && after ? '>' : '\0';
 }
 
+/* strace writes lower-case digits. */
 static int hex_of(char byte)
 {
     return is_digit(byte) ? byte - '0' : byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
@@ -74,6 +78,10 @@ static int hex_of(char byte)
  */
 static char unescape(struct ck_trace_span span, size_t *ret_length)
 {
+    /*
+     * The escapes of C. strace -x writes other bytes as \xNN; without -x as up to three octal
+     * digits.
+     */
     static const char names[] = "nrtvfab", bytes[] = "\n\r\t\v\f\a\b";
     char name = span.length > 1 ? span.at[1] : '\\';
     const char *known = name != '\0' ? strchr(names, name) : NULL;
@@ -88,6 +96,7 @@ static char unescape(struct ck_trace_span span, size_t *ret_length)
     size_t i = 1;
     for (; i < span.length && i < 4 && span.at[i] >= '0' && span.at[i] <= '7'; i++)
         value = value << 3 | (unsigned)(span.at[i] - '0');
+    /* An escaped quote, bracket or backslash is the character itself. */
     if (i == 1)
         return name;
     *ret_length = i;
@@ -97,6 +106,7 @@ static char unescape(struct ck_trace_span span, size_t *ret_length)
 /* Bytes beyond size are dropped, but the end of the string is still found. */
 long ck_trace_span_unquote(struct ck_trace_span span, char *bytes, size_t size, struct ck_trace_span *ret_rest)
 {
+    /* A string begins with a quote, the path of a descriptor with an angle bracket. */
     char close = span.length > 0 && span.at[0] == '"' ? '"' : span.length > 0 && span.at[0] == '<' ? '>' : '\0';
     size_t count = 0;
     for (size_t i = 1; close != '\0' && i < span.length;) {
@@ -120,6 +130,7 @@ struct ck_trace_span ck_trace_span_after(struct ck_trace_span span, const char *
     for (size_t i = 0; i < span.length; i++) {
         if (ck_trace_span_begins(from(span, i), text))
             return from(span, i + strlen(text));
+        /* Skips whole strings: text in them comes from the program. */
         if (closing_of(span, i) != '\0')
             i = string_end(span, i, closing_of(span, i)) - 1;
     }
@@ -128,6 +139,7 @@ struct ck_trace_span ck_trace_span_after(struct ck_trace_span span, const char *
 
 /* ---- lines ---- */
 
+/* Returns the number of digits; 0 if there is none. */
 static size_t take_pid(struct ck_trace_span line, unsigned long *ret_pid)
 {
     size_t i = 0;
@@ -143,6 +155,7 @@ unsigned long ck_trace_span_number(struct ck_trace_span span)
     return number;
 }
 
+/* Does span end with text? */
 static bool ends(struct ck_trace_span span, const char *text)
 {
     size_t length = strlen(text);
@@ -156,6 +169,7 @@ static size_t unfinished_length(struct ck_trace_span body)
     if (ends(body, UNFINISHED))
         return body.length - strlen(UNFINISHED);
     size_t i = body.length > strlen(closing) && ends(body, closing) ? body.length - strlen(closing) : 0;
+    /* " <pid changed to 12 ...>": the number is between the two fixed parts. */
     while (i > 0 && is_digit(body.at[i - 1]))
         i--;
     struct ck_trace_span before = {.at = body.at, .length = i};
@@ -181,11 +195,16 @@ struct ck_trace_line ck_trace_line_read(struct ck_trace_span line)
     struct ck_trace_line read = {.kind = CK_TRACE_OTHER};
     size_t digits = take_pid(line, &read.pid);
     struct ck_trace_span body = trimmed(from(line, digits));
+    /*
+     * A line has a pid, at least one space, and a body. No space: trimmed did not move the
+     * beginning.
+     */
     if (digits == 0 || body.length == 0 || body.at == line.at + digits)
         return read;
     if (ck_trace_span_begins(body, "--- ")) /* a signal or a stop; if it ends the process, another line says so */
         return read;
     read.body = body;
+    /* take_end changes read.body only on success, so the tests can follow each other. */
     if (take_end(body, "+++ exited with ", &read.body))
         read.kind = CK_TRACE_EXITED;
     else if (take_end(body, "+++ killed by ", &read.body))
@@ -193,6 +212,7 @@ struct ck_trace_line ck_trace_line_read(struct ck_trace_span line)
     else if (take_end(body, "+++ superseded by execve in pid ", &read.body))
         read.kind = CK_TRACE_SUPERSEDED;
     else if (ck_trace_span_begins(body, "<... ")) {
+        /* "<... openat resumed>REST": the name is known from the first part. */
         struct ck_trace_span rest = ck_trace_span_after(body, RESUMED);
         read.kind = rest.at && rest.length > 0 ? CK_TRACE_RESUMED : CK_TRACE_OTHER;
         read.body = rest;
@@ -207,6 +227,7 @@ struct ck_trace_line ck_trace_line_read(struct ck_trace_span line)
 
 /* ---- calls ---- */
 
+/* An empty argument is not stored: a call without arguments has "()". */
 static void add_arg(struct ck_trace_call *call, struct ck_trace_span body, size_t start, size_t end)
 {
     struct ck_trace_span arg = trimmed((struct ck_trace_span){.at = body.at + start, .length = end - start});
@@ -220,6 +241,7 @@ static void add_arg(struct ck_trace_call *call, struct ck_trace_span body, size_
  */
 static size_t take_args(struct ck_trace_span body, size_t start, struct ck_trace_call *call)
 {
+    /* Commas in structures, lists and calls such as htons(443) do not separate arguments. */
     int depth = 0;
     for (size_t i = start; i < body.length; i++) {
         char byte = body.at[i], close = closing_of(body, i);
@@ -231,6 +253,7 @@ static size_t take_args(struct ck_trace_span body, size_t start, struct ck_trace
         } else if (byte == ',' && depth == 0) {
             add_arg(call, body, start, i);
             start = i + 1;
+            /* strchr also finds the NUL at the end of its first argument. */
         } else if (strchr("([{", byte) && byte != '\0') {
             depth++;
         } else if (strchr(")]}", byte) && byte != '\0') {

@@ -15,12 +15,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_MAX ((off_t)256 << 20)
-#define COPIED_MAX ((size_t)1 << 20)
+#define FILE_MAX ((off_t)256 << 20)  /* of one file; strace and its libraries are far smaller */
+#define COPIED_MAX ((size_t)1 << 20) /* bytes of one sendfile call */
 
+/* The witness as a program, embedded at build time. */
 extern const unsigned char ck_witness_image_text[];
 extern const size_t ck_witness_image_length;
 
+/* errno must be set. Returns it as a negative number. */
 static int fail(struct choke_error *error, const char *what, const char *subject)
 {
     int errnum = errno;
@@ -31,6 +33,10 @@ static int fail(struct choke_error *error, const char *what, const char *subject
 /* fchmod sets the mode: the caller's umask may remove what the container's user needs. */
 static int make_file(int directory_fd, const char *name, int *ret_fd)
 {
+    /*
+     * O_EXCL: a second file of that name is EEXIST, which copy_part relies on. O_RDWR: patch_loader
+     * maps it.
+     */
     CK_FD fd = openat(directory_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
     if (fd < 0 || fchmod(fd, 0555) < 0)
         return -1;
@@ -52,11 +58,13 @@ static int copy_bytes(int from_fd, int to_fd, off_t length)
     return 0;
 }
 
+/* ret_fd may be NULL: then the copy is closed. */
 static int copy_file(const char *path, int directory_fd, const char *name, int *ret_fd, struct choke_error *error)
 {
     struct stat status;
     CK_FD from_fd = ck_file_open(AT_FDCWD, path, 0, &status);
     CK_FD to_fd = -1;
+    /* For fail below; EINVAL is the reason for a file that is too large. */
     errno = from_fd < 0 ? -from_fd : EINVAL;
     if (from_fd < 0)
         return fail(error, "read", path);
@@ -74,11 +82,14 @@ static int copy_file(const char *path, int directory_fd, const char *name, int *
 /* Empties each path in bytes that ends with ending. Returns their number. */
 static size_t blank_paths(char *bytes, size_t length, const char *ending)
 {
+    /* With the NUL, so that only the end of a string matches. */
     size_t count = 0, size = strlen(ending) + 1;
     for (char *at = bytes; (at = memmem(at, length - (size_t)(at - bytes), ending, size)); at += size) {
         char *start = at;
+        /* Back to the beginning of the string. */
         while (start > bytes && start[-1] != '\0')
             start--;
+        /* Not an absolute path: other strings of the loader may have the same ending. */
         if (*start != '/')
             continue;
         *start = '\0';
@@ -99,9 +110,11 @@ static int patch_loader(int fd, const char *path, struct choke_error *error)
     if (fstat(fd, &status) < 0 || status.st_size <= 0)
         return fail(error, "read", path);
     size_t length = (size_t)status.st_size;
+    /* Shared, so that the changes are in the copied file. */
     char *bytes = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (bytes == MAP_FAILED)
         return fail(error, "read", path);
+    /* A symbol version that only the GNU C library has. */
     bool gnu = !!memmem(bytes, length, "GLIBC_PRIVATE", strlen("GLIBC_PRIVATE"));
     bool patched = blank_paths(bytes, length, ".so.preload") > 0 && blank_paths(bytes, length, ".so.cache") > 0;
     (void)munmap(bytes, length);
@@ -116,6 +129,7 @@ static int copy_loader(const char *path, int stage_fd, struct choke_error *error
     return r < 0 ? r : patch_loader(fd, path, error);
 }
 
+/* The same mode as the other files; it is the entry point of the container. */
 static int write_witness(int directory_fd, struct choke_error *error)
 {
     CK_FD fd = -1;
@@ -141,6 +155,7 @@ static bool is_hwcaps(const char *path)
 /* The names are fixed: strace and loader next to the witness, every library in lib. */
 static int copy_part(const struct choke_tool_part *part, int stage_fd, int lib_fd, struct choke_error *error)
 {
+    /* A library that strace needs was not found on this machine. */
     if (!part->path) {
         errno = ENOENT;
         return fail(error, "find", part->name);
@@ -169,6 +184,7 @@ static int fill(const struct choke_tool_parts *parts, int stage_fd, const char *
     return r;
 }
 
+/* choke_tool_parts finds strace as the policy does, with its interpreter and libraries. */
 int ck_trace_stage_make(struct choke_context *context, struct ck_temporary *ret_stage, struct choke_error *error)
 {
     struct choke_tool_parts *parts = NULL;

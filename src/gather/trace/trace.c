@@ -38,31 +38,31 @@
 #include <unistd.h>
 
 #define IMAGE_PREFIX "sha256:"
-#define IMAGE_DIGITS 64
+#define IMAGE_DIGITS 64 /* of a SHA-256 */
 #define MOUNT_PREFIX "/.chokepoint-"
-#define MOUNT_DIGITS 32
-#define ARGS_MAX 1500
+#define MOUNT_DIGITS 32 /* 128 random bits */
+#define ARGS_MAX 1500   /* of one call; more than PROGRAM_ARGS_MAX and the call's own */
 #define PROGRAM_ARGS_MAX 1000
 
 /* Zero-filled is empty; items ends with a NULL. */
 struct arg_list {
     char **items;
     size_t count;
-    bool failed;
+    bool failed; /* out of memory, or more than ARGS_MAX */
 };
 
 struct trace_preparation {
-    struct ck_temporary stage;
-    struct ck_trace_build build;
+    struct ck_temporary stage;   /* the directory with strace */
+    struct ck_trace_build build; /* the rewritten Dockerfile */
     char mount_path[sizeof(MOUNT_PREFIX) + MOUNT_DIGITS];
-    int stdin_pipe[2];                             /* nothing is written to it */
-    struct arg_list call_argv[CK_PROBE_CALLS_MAX]; /* one per call */
-    struct arg_list document_argv[CK_PROBE_CALLS_MAX];
+    int stdin_pipe[2];                                 /* nothing is written to it */
+    struct arg_list call_argv[CK_PROBE_CALLS_MAX];     /* one per call */
+    struct arg_list document_argv[CK_PROBE_CALLS_MAX]; /* empty: call_argv is shown */
 };
 
 /* The values of the placeholders. */
 struct trace_values {
-    char image[sizeof(IMAGE_PREFIX) + IMAGE_DIGITS];
+    char image[sizeof(IMAGE_PREFIX) + IMAGE_DIGITS]; /* "": not known */
     const char *stage;
     const char *mount_path;
     json_t *program; /* an array, or NULL */
@@ -103,6 +103,10 @@ static char *replace(const char *arg, const char *name, const char *value)
     return asprintf(&text, "%.*s%s%s", (int)(at - arg), arg, value, at + strlen(name)) < 0 ? NULL : text;
 }
 
+/*
+ * <program> becomes several arguments, so it must be a whole argument. The others may be a part of
+ * one. A value of NULL leaves the placeholder.
+ */
 static void add_arg(struct arg_list *args, const char *arg, const struct trace_values *values)
 {
     if (strcmp(arg, "<program>") == 0) {
@@ -131,6 +135,7 @@ static void add_args(struct arg_list *args, const char *const *argv, const struc
         add_arg(args, *argv, values);
 }
 
+/* The lists belong to the preparation and live until trace_end. */
 static int set_argv(struct ck_call_setup *setup, struct arg_list *call_argv, struct arg_list *document_argv,
                     struct choke_error *error)
 {
@@ -148,6 +153,7 @@ static int set_argv(struct ck_call_setup *setup, struct arg_list *call_argv, str
 static int take_image(const struct ck_answer *build, struct trace_values *values, struct choke_error *error)
 {
     size_t length = strlen(IMAGE_PREFIX);
+    /* One more byte: the newline. */
     if (!build || build->out_length != length + IMAGE_DIGITS + 1 || memcmp(build->out, IMAGE_PREFIX, length) != 0 ||
         strspn(build->out + length, "0123456789abcdef") != IMAGE_DIGITS)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "the build did not print the digest of an image");
@@ -171,6 +177,7 @@ static int append(json_t *program, const json_t *args)
 static int take_program(const struct ck_answer *image, struct trace_values *values, struct choke_error *error)
 {
     json_t *document = image ? json_loadb(image->out, image->out_length, 0, NULL) : NULL;
+    /* docker image inspect prints an array, with one object per image. */
     const json_t *config = json_object_get(json_array_get(document, 0), "Config");
     values->program = json_array();
     int bad = !values->program || !json_is_object(config) ||
@@ -217,6 +224,7 @@ static bool is_nearer(const char *path, const char *than)
     return depth != other ? depth < other : strcmp(path, than) < 0;
 }
 
+/* NULL if there is none. */
 static const char *nearest_of(const char *const *paths)
 {
     const char *nearest = *paths;
@@ -238,6 +246,10 @@ static const char *take_files(struct arg_list *args, const char *const *argv)
     return *argv ? nearest_of(argv + 1) : NULL;
 }
 
+/*
+ * Without names in the Dockerfile ("FROM scratch" only) there is nothing to ask, and the call is
+ * left out.
+ */
 static int setup_bases(struct trace_preparation *trace, size_t index, struct ck_call_setup *setup,
                        struct choke_error *error)
 {
@@ -282,6 +294,7 @@ static int setup_image(struct trace_preparation *trace, size_t index, const stru
     return set_argv(setup, &trace->call_argv[index], &trace->document_argv[index], error);
 }
 
+/* The root of the request is the stage: docker may mount nothing else. */
 static int setup_run(struct trace_preparation *trace, size_t index, struct trace_values *values,
                      struct ck_call_setup *setup, struct choke_error *error)
 {
@@ -298,6 +311,7 @@ static int trace_setup(void *state, const struct ck_answer *answers, size_t coun
                        struct choke_error *error)
 {
     struct trace_preparation *trace = state;
+    /* Found again for each call: only the answers are kept between calls. */
     struct trace_values values = {.program = NULL};
     const char *id = setup->call->id;
     bool looks = strcmp(id, "image") == 0, runs = strcmp(id, "run") == 0;
@@ -355,6 +369,7 @@ static int trace_begin(struct choke_context *context, void **ret_state, struct c
     struct trace_preparation *trace = calloc(1, sizeof(*trace));
     if (!trace)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "out of memory for the trace");
+    /* trace_end closes only what was opened. */
     trace->stdin_pipe[0] = trace->stdin_pipe[1] = -1;
     ck_trace_build_init(&trace->build);
     int r = pipe2(trace->stdin_pipe, O_CLOEXEC) < 0

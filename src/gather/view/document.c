@@ -12,8 +12,9 @@
 
 #include <string.h>
 
-#define FORMAT 1
+#define FORMAT 1 /* of the document; docs/gather.schema.json */
 
+/* The first two are shown in the table only: in a document every probe has ended. */
 const char *ck_gather_probe_state_name(enum ck_probe_state state)
 {
     static const char *const names[] = {
@@ -39,11 +40,13 @@ static json_t *finish(json_t *object, int bad)
     return NULL;
 }
 
+/* JSON integers of jansson are signed. */
 static json_t *number(uint64_t value)
 {
     return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
 }
 
+/* With a fraction: the clock has microseconds. */
 static json_t *milliseconds(uint64_t us)
 {
     return json_real((double)us / 1000.0);
@@ -51,6 +54,7 @@ static json_t *milliseconds(uint64_t us)
 
 /* ---- a probe ---- */
 
+/* The number of bytes is here too: see the head of this file. */
 static json_t *call_timing(const struct ck_call_report *call)
 {
     json_t *object = json_object();
@@ -67,6 +71,7 @@ static json_t *call_timing(const struct ck_call_report *call)
 
 static json_t *call_object(const struct ck_call_report *call)
 {
+    /* Otherwise exit_code is -1, which is not a status. */
     bool exited = call->outcome && strcmp(call->outcome, choke_outcome_name(CHOKE_EXITED)) == 0;
     json_t *object = json_object();
     int bad = 0;
@@ -83,6 +88,7 @@ static json_t *call_object(const struct ck_call_report *call)
     return finish(object, bad);
 }
 
+/* Only the calls that were made, in their order. */
 static json_t *calls_array(const struct ck_probe_report *report)
 {
     json_t *array = json_array();
@@ -93,6 +99,7 @@ static json_t *calls_array(const struct ck_probe_report *report)
     return finish(array, bad);
 }
 
+/* Null if there is nothing to count, as for a version. */
 static json_t *count_object(const struct ck_evidence *evidence)
 {
     if (!evidence->document || !evidence->noun)
@@ -116,6 +123,7 @@ static json_t *probe_timing(const struct ck_probe_report *report)
     return finish(object, bad);
 }
 
+/* All three are null unless the probe is ok. */
 static int set_answer(json_t *object, const struct ck_evidence *evidence)
 {
     bool answered = !!evidence->document;
@@ -123,10 +131,12 @@ static int set_answer(json_t *object, const struct ck_evidence *evidence)
 
     bad |= json_object_set_new(object, "headline", ck_jansson_text(answered ? evidence->headline : NULL));
     bad |= json_object_set_new(object, "found", count_object(evidence));
+    /* A second reference: the report keeps its own until ck_gather_done. */
     bad |= json_object_set_new(object, "evidence", answered ? json_incref(evidence->document) : json_null());
     return bad;
 }
 
+/* The order of the members is a contract; jansson keeps the order in which they are set. */
 static json_t *probe_object(const struct ck_probe_report *report)
 {
     json_t *object = json_object();
@@ -158,6 +168,7 @@ static json_t *probes_array(const struct ck_gathering *gathering)
 
 /* ---- the whole ---- */
 
+/* files_incomplete: the walk reached a limit, or could not read a directory. */
 static json_t *repository_object(const struct ck_gathering *gathering)
 {
     json_t *object = json_object();
@@ -185,6 +196,7 @@ static json_t *summary_object(const struct ck_gathering *gathering)
     return finish(object, bad);
 }
 
+/* Only tools that were found. A version or digest may be null. */
 static json_t *tools_array(const struct ck_gathering *gathering)
 {
     json_t *array = json_array();
@@ -200,6 +212,7 @@ static json_t *tools_array(const struct ck_gathering *gathering)
     return finish(array, bad);
 }
 
+/* own_cpu_ms is the time of this process, without the tools. */
 static json_t *timing_object(const struct ck_gathering *gathering)
 {
     json_t *object = json_object();
@@ -221,6 +234,7 @@ const char *ck_gather_commit(const struct ck_gathering *gathering)
     return NULL;
 }
 
+/* Every NULL from above is an error of its set, so one check at the end is enough. */
 json_t *ck_document_make(const struct ck_gathering *gathering)
 {
     json_t *object = json_object();

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define DOTS "..."
-#define SAFE_SIZE 1024
+#define SAFE_SIZE 1024 /* longer texts are cut before their columns are counted */
 
 /*
  * The width of the character that begins with this byte; 0 in the middle of one. A character of
@@ -21,6 +21,7 @@ static size_t width_of(unsigned char byte)
 {
     if ((byte & 0xc0) == 0x80)
         return 0;
+    /* 0xe0 begins a character of three bytes. */
     return byte < 0xe0 ? 1 : 2;
 }
 
@@ -48,6 +49,7 @@ size_t ck_view_fitting(const char *text, size_t columns)
 const char *ck_view_cut(char *dst, size_t dst_size, const char *text, size_t columns)
 {
     char safe[SAFE_SIZE];
+    /* Fewer dots on less than three columns. */
     size_t dots = columns < strlen(DOTS) ? columns : strlen(DOTS);
 
     (void)ck_text_safe(safe, sizeof(safe), text);
@@ -62,6 +64,7 @@ const char *ck_view_duration(char dst[CK_VIEW_DURATION_SIZE], uint64_t us)
 {
     unsigned long long seconds = us / 1000000;
 
+    /* Each form has at most six columns, the width of the table's column. */
     if (seconds < 100)
         (void)snprintf(dst, CK_VIEW_DURATION_SIZE, "%llu.%llus", seconds, (unsigned long long)us / 100000 % 10);
     else if (seconds < 6000)
@@ -77,6 +80,7 @@ const char *ck_view_state_colour(enum ck_probe_state state)
 {
     switch (state) {
     case CK_PROBE_STATE_RUNNING:
+        /* Cyan, green, red, yellow. */
         return "\033[36m";
     case CK_PROBE_STATE_OK:
         return "\033[32m";

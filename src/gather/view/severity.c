@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+/* The order is that of enum ck_severity. */
 static const char *const names[] = {"critical", "high", "medium", "low", "info"};
 #define NAME_COUNT (sizeof(names) / sizeof(names[0]))
 
@@ -14,6 +15,7 @@ const char *ck_severity_name(enum ck_severity severity)
     return names[severity];
 }
 
+/* An absent or unknown severity is info, as evidence.h says. */
 static enum ck_severity severity_of(const json_t *finding)
 {
     const char *name = json_string_value(json_object_get(finding, "severity"));
@@ -24,6 +26,7 @@ static enum ck_severity severity_of(const json_t *finding)
     return CK_SEVERITY_INFO;
 }
 
+/* A finding without an id is never grouped with another. */
 static bool is_of_kind(const struct ck_finding_kind *kind, enum ck_severity severity, const json_t *finding)
 {
     const char *id = json_string_value(json_object_get(finding, "id"));
@@ -40,6 +43,7 @@ static void add(struct ck_finding_kinds *kinds, const struct ck_probe *probe, co
 
     while (at < kinds->count && (kinds->items[at].probe != probe || !is_of_kind(&kinds->items[at], severity, finding)))
         at++;
+    /* Full: later kinds are left out. */
     if (at == CK_KINDS_MAX)
         return;
     if (at == kinds->count)
@@ -75,6 +79,9 @@ void ck_severity_collect_kinds(struct ck_finding_kinds *kinds, const struct ck_g
     for (size_t i = 0; i < gathering->count; i++) {
         const struct ck_probe_report *report = &gathering->reports[i];
         const json_t *findings = json_object_get(report->evidence.document, "findings");
+        /*
+         * Kinds of one probe are adjacent until they are sorted, so take_count finds them by index.
+         */
         size_t before = kinds->count;
         for (size_t j = 0; j < json_array_size(findings); j++)
             if (json_is_object(json_array_get(findings, j)))

@@ -12,11 +12,11 @@
 #include <errno.h>
 #include <string.h>
 
-#define FIRST_MAX 8 /* kinds of findings */
-#define TEXT_SIZE 1024
-#define LABEL 12
-#define PATH_COLUMNS 190
-#define ROOM (CK_VIEW_COLUMNS - 1)
+#define FIRST_MAX 8                /* kinds of findings */
+#define TEXT_SIZE 1024             /* of one text; longer ones are cut */
+#define LABEL 12                   /* columns of a label, with the space after it */
+#define PATH_COLUMNS 190           /* more than two lines of a path are not shown */
+#define ROOM (CK_VIEW_COLUMNS - 1) /* the last column stays empty, as in the table */
 
 struct page {
     FILE *out;
@@ -38,9 +38,11 @@ static void put_from(const struct page *page, size_t column, size_t indent, cons
     char safe[TEXT_SIZE];
     const char *at = ck_text_safe(safe, sizeof(safe), text);
 
+    /* One line per round. A word that is longer than a line is broken where the line ends. */
     for (;;) {
         size_t length = ck_view_fitting(at, ROOM - column);
         size_t blank = length;
+        /* Back to the last space that fits, unless the rest fits as a whole. */
         while (at[length] != '\0' && blank > 0 && at[blank] != ' ')
             blank--;
         length = blank > 0 ? blank : length;
@@ -54,11 +56,13 @@ static void put_from(const struct page *page, size_t column, size_t indent, cons
     }
 }
 
+/* The cursor is already at indent. */
 static void put_paragraph(const struct page *page, size_t indent, const char *text)
 {
     put_from(page, indent, indent, text);
 }
 
+/* An empty line before it. */
 static void put_title(const struct page *page, const char *title)
 {
     (void)fputc('\n', page->out);
@@ -66,6 +70,7 @@ static void put_title(const struct page *page, const char *title)
     (void)fputc('\n', page->out);
 }
 
+/* Every label is shorter than LABEL. */
 static void put_labelled(const struct page *page, const char *label, const char *text)
 {
     put(page, CK_VIEW_DIM, label);
@@ -80,12 +85,16 @@ static size_t put_name(const struct page *page, const char *name, size_t width)
 
     (void)ck_view_cut(cut, sizeof(cut), name, width);
     (void)fprintf(page->out, "  %s%*s  ", cut, (int)(width - ck_view_columns(cut)), "");
+    /* Two spaces before the name and two after the column. */
     return width + 4;
 }
 
 /* ---- the head ---- */
 
-/* "11 probes in 3.2s: 7 ok, 3 tool_missing, 1 skipped" */
+/*
+ * "11 probes in 3.2s: 7 ok, 3 tool_missing, 1 skipped". snprintf returns what it would have
+ * written, so used may pass size; the loop ends then.
+ */
 static void describe_states(const struct ck_gathering *gathering, char *text, size_t size)
 {
     char duration[CK_VIEW_DURATION_SIZE];
@@ -130,6 +139,7 @@ static void put_head(const struct page *page, const struct ck_gathering *gatheri
 
 /* ---- the probes ---- */
 
+/* The longest name, but at most 32 columns; longer ones are cut. */
 static size_t name_width(const struct ck_gathering *gathering)
 {
     size_t width = 0;
@@ -142,6 +152,7 @@ static size_t name_width(const struct ck_gathering *gathering)
     return width < 32 ? width : 32;
 }
 
+/* A missing tool has a fixed text here: the way to install it is shown below. */
 static void put_probe(const struct page *page, const struct ck_probe_report *report, size_t width)
 {
     size_t indent = put_name(page, report->probe->name, width);
@@ -164,6 +175,7 @@ static void put_probe(const struct page *page, const struct ck_probe_report *rep
     put_from(page, indent + strlen(state) + 2, indent, text);
 }
 
+/* Skipped probes have their own part. */
 static void put_probes(const struct page *page, const struct ck_gathering *gathering)
 {
     size_t width = name_width(gathering);
@@ -176,6 +188,7 @@ static void put_probes(const struct page *page, const struct ck_gathering *gathe
 
 /* ---- what was skipped ---- */
 
+/* A reason that could not be stored counts as "". */
 static bool is_skipped_for(const struct ck_probe_report *report, const char *reason)
 {
     return report->state == CK_PROBE_STATE_SKIPPED && strcmp(report->reason ? report->reason : "", reason) == 0;
@@ -207,6 +220,7 @@ static void put_skipped(const struct page *page, const struct ck_gathering *gath
 
     for (size_t i = 0; i < gathering->count; i++) {
         const char *reason = gathering->reports[i].reason ? gathering->reports[i].reason : "";
+        /* Not skipped, or its reason was already printed for an earlier probe. */
         bool again = gathering->reports[i].state != CK_PROBE_STATE_SKIPPED;
         for (size_t j = 0; j < i && !again; j++)
             again = is_skipped_for(&gathering->reports[j], reason);
@@ -221,6 +235,7 @@ static void put_skipped(const struct page *page, const struct ck_gathering *gath
 
 /* ---- what to look at first ---- */
 
+/* Red for critical and high, yellow for medium. */
 static const char *paint_of(enum ck_severity severity)
 {
     return severity <= CK_SEVERITY_HIGH ? "\033[31m" : severity == CK_SEVERITY_MEDIUM ? "\033[33m" : "";
@@ -241,12 +256,14 @@ static void describe_location(const json_t *finding, char *text, size_t size)
 
     if (json_is_integer(line))
         (void)snprintf(number, sizeof(number), ":%lld", json_integer_value(line));
+    /* A path that is not UTF-8. */
     if (base64)
         (void)snprintf(bytes, sizeof(bytes), "<base64:%s>", base64);
     const char *whole = base64 ? bytes : json_is_string(path) ? json_string_value(path) : "";
     (void)snprintf(text, size, "%s%s", ck_view_cut(shown, sizeof(shown), whole, PATH_COLUMNS), number);
 }
 
+/* The first finding is shown for its kind, with the number of the others. */
 static void put_kind(const struct page *page, const struct ck_finding_kind *kind)
 {
     const char *id = json_string_value(json_object_get(kind->first, "id"));
@@ -270,6 +287,7 @@ static void put_kind(const struct page *page, const struct ck_finding_kind *kind
     put_paragraph(page, LABEL, text);
 }
 
+/* Without any list there is nothing to look at, and "nothing found" would be wrong. */
 static bool has_findings_list(const struct ck_gathering *gathering)
 {
     for (size_t i = 0; i < gathering->count; i++)
@@ -289,6 +307,7 @@ static void put_first(const struct page *page, const struct ck_gathering *gather
         return;
     put_title(page, "Look at these first");
     ck_severity_collect_kinds(&kinds, gathering);
+    /* Sorted by severity, so the loop ends at the first info. */
     for (size_t i = 0; i < kinds.count && kinds.items[i].severity < CK_SEVERITY_INFO; i++) {
         if (shown < FIRST_MAX) {
             put_kind(page, &kinds.items[i]);
@@ -327,6 +346,7 @@ static void put_missing(const struct page *page, const struct ck_gathering *gath
     }
 }
 
+/* Errors of single writes are found at the end, by ferror. */
 int ck_summary_write(const struct ck_gathering *gathering, FILE *out, bool colour)
 {
     const struct page page = {.out = out, .colour = colour};

@@ -21,10 +21,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define FRAME_US 100000
-#define COLUMNS_MIN 16 /* nothing is drawn on fewer columns */
-#define LINES_MIN 4
-#define END_MS 200 /* to wait for the last frame */
+#define FRAME_US 100000 /* the shortest time between two frames */
+#define COLUMNS_MIN 16  /* nothing is drawn on fewer columns */
+#define LINES_MIN 4     /* the head, one row, the line of the rest, and the line of the cursor */
+#define END_MS 200      /* to wait for the last frame */
 
 struct table_line {
     char text[CK_TABLE_ROW_SIZE];
@@ -39,14 +39,14 @@ struct table_frame {
 };
 
 struct ck_table {
-    const struct ck_gathering *gathering;
-    int fd;
+    const struct ck_gathering *gathering; /* not owned */
+    int fd;                               /* the terminal, opened again */
     bool colour;
-    bool gone;  /* writing failed */
-    bool whole; /* also rows that do not fit: the terminal may scroll now */
-    size_t columns, rows;
-    uint64_t now_us;
-    bool drawn;
+    bool gone;                      /* writing failed */
+    bool whole;                     /* also rows that do not fit: the terminal may scroll now */
+    size_t columns, rows;           /* of the terminal */
+    uint64_t now_us;                /* of the last frame */
+    bool drawn;                     /* there was a frame */
     struct table_frame shown, next; /* each has room for all lines */
     char *rest;                     /* of the last frame, and how much of it is written */
     size_t rest_length, rest_done;
@@ -54,6 +54,10 @@ struct ck_table {
 
 /* ---- beginning and end ---- */
 
+/*
+ * If it cannot be opened, for example by another user, a copy of the descriptor is used, which may
+ * block.
+ */
 static int reopen(int fd)
 {
     char path[64];
@@ -63,6 +67,7 @@ static int reopen(int fd)
     return own_fd >= 0 ? own_fd : fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
+/* Accepts a table that is only partly made. */
 static void drop(struct ck_table *table)
 {
     if (table->fd >= 0)
@@ -86,6 +91,7 @@ int ck_table_new(const struct ck_gathering *gathering, int fd, struct ck_table *
     table->gathering = gathering;
     table->colour = ck_text_colour(fd);
     table->fd = reopen(fd);
+    /* Two more: the head, and the line with the number of rows that are left out. */
     table->shown.lines = calloc(gathering->count + 2, sizeof(*table->shown.lines));
     table->next.lines = calloc(gathering->count + 2, sizeof(*table->next.lines));
     if (!table->shown.lines || !table->next.lines || table->fd < 0) {
@@ -106,6 +112,7 @@ static bool measure(struct ck_table *table)
     size_t rows = table->rows;
 
     (void)ioctl(table->fd, TIOCGWINSZ, &size);
+    /* Some terminals, such as serial lines, report 0; then 80 by 24 is assumed. */
     table->columns = size.ws_col > 0 ? size.ws_col : CK_VIEW_COLUMNS;
     table->rows = size.ws_row > 0 ? size.ws_row : 24;
     return table->columns != columns || table->rows != rows;
@@ -145,6 +152,7 @@ static void compose(struct ck_table *table)
     if (table->columns < COLUMNS_MIN || (table->rows < LINES_MIN && !table->whole))
         return;
     if (!table->whole && most + 2 > table->rows) /* the head, and the line of the cursor */
+        /* The head, the line of the cursor, and the line with the number of the rest. */
         most = table->rows - 3;
     ck_table_row_fit_widths(&widths, gathering, table->columns);
     (void)ck_table_row_head(next->lines[next->count++].text, &widths, table->colour);
@@ -164,6 +172,7 @@ static size_t visible_columns(const char *text)
     size_t columns = 0;
 
     while (*text != '\0') {
+        /* An escape ends at its "m": only colours occur here. */
         size_t plain = strcspn(text, "\033");
         columns += ck_view_columns(text) - ck_view_columns(text + plain);
         text += plain;
@@ -187,6 +196,7 @@ static void erase(struct ck_table *table, FILE *frame)
     }
     if (up > 0)
         (void)fprintf(frame, "\033[%zuA", up);
+    /* CSI J clears to the end of the screen. */
     (void)fputs("\r\033[J", frame);
     table->shown.count = 0;
 }
@@ -215,6 +225,7 @@ static bool make_frame(struct ck_table *table, bool redraw_all)
     if (!frame)
         return false;
 
+    /* Rows were added or removed, so no line can be compared with its old one. */
     if (redraw_all || table->shown.count != table->next.count)
         erase(table, frame);
     write_changes(table, frame);
@@ -223,6 +234,7 @@ static bool make_frame(struct ck_table *table, bool redraw_all)
     bool bad = ferror(frame) != 0;
     if (fclose(frame) != 0 || bad)
         return false;
+    /* The two arrays change places; the old one is filled again by the next compose. */
     struct table_frame last = table->shown;
     table->shown = table->next;
     table->next = last;
@@ -241,6 +253,7 @@ static bool flush(struct ck_table *table)
         else
             table->gone = errno != EINTR;
     }
+    /* Also if the terminal is gone: the rest is dropped. */
     free(table->rest);
     table->rest = NULL;
     table->rest_length = table->rest_done = 0;
@@ -257,6 +270,7 @@ static bool is_in_background(const struct ck_table *table)
     return foreground >= 0 && foreground != getpgrp();
 }
 
+/* A frame that could not be made ends the drawing for good. */
 static void draw(struct ck_table *table)
 {
     bool redraw_all = measure(table) || table->whole;
@@ -284,6 +298,7 @@ static void flush_waiting(struct ck_table *table)
 
     ck_outlet_deadline(&outlet, END_MS);
     ck_outlet_write(&outlet, table->rest + table->rest_done, table->rest_length - table->rest_done);
+    /* The bytes are written or lost; nothing of this frame is tried again. */
     table->gone = outlet.cut || outlet.error != 0;
     table->rest_done = table->rest_length;
     (void)flush(table);
@@ -294,6 +309,7 @@ void ck_table_free(struct ck_table *table)
 {
     if (!table)
         return;
+    /* Writing from the background could stop the process with SIGTTOU. */
     table->gone = table->gone || is_in_background(table);
     if (!table->gone && !flush(table))
         flush_waiting(table);

@@ -8,8 +8,9 @@
 
 #include <string.h>
 
-#define GAP 2
+#define GAP 2 /* spaces between two columns */
 
+/* One entry of a line. */
 struct cell {
     enum ck_column column;
     const char *text;
@@ -17,9 +18,9 @@ struct cell {
 };
 
 struct table_row {
-    char *text;
-    size_t used;
-    bool colour;
+    char *text;  /* the caller's buffer, CK_TABLE_ROW_SIZE bytes */
+    size_t used; /* bytes without the NUL */
+    bool colour; /* with escapes */
     const struct ck_table_row_widths *widths;
 };
 
@@ -27,6 +28,7 @@ static const char *const heads[CK_COLUMN_COUNT] = {"PROBE", "TOOL", "JAIL", "STA
 
 /* ---- widths ---- */
 
+/* A column of width 0 has no gap either. */
 static size_t total(const struct ck_table_row_widths *widths)
 {
     size_t sum = 0;
@@ -37,6 +39,7 @@ static size_t total(const struct ck_table_row_widths *widths)
     return sum;
 }
 
+/* Names are at most as wide as the table. */
 static void widen(size_t *width, const char *text)
 {
     char safe[CK_TABLE_ROW_SIZE];
@@ -66,10 +69,12 @@ void ck_table_row_fit_widths(struct ck_table_row_widths *widths, const struct ck
     static const struct {
         enum ck_column column;
         size_t least;
+        /* In this order until the line fits. A later step may repeat a column with a smaller width. */
     } steps[] = {{CK_COLUMN_TOOL, 8},  {CK_COLUMN_PROBE, 16}, {CK_COLUMN_JAIL, 0},  {CK_COLUMN_TOOL, 0},
                  {CK_COLUMN_FOUND, 0}, {CK_COLUMN_TIME, 0},   {CK_COLUMN_PROBE, 4}, {CK_COLUMN_STATE, 2}};
     size_t most = columns < CK_VIEW_COLUMNS ? columns : CK_VIEW_COLUMNS;
 
+    /* The widest value of each column. The other two depend on the probes. */
     *widths = (struct ck_table_row_widths){.columns = {[CK_COLUMN_JAIL] = strlen("seatbelt"),
                                                        [CK_COLUMN_STATE] = strlen("tool_missing"),
                                                        [CK_COLUMN_TIME] = strlen("99m59s"),
@@ -90,6 +95,7 @@ void ck_table_row_fit_widths(struct ck_table_row_widths *widths, const struct ck
 
 /* ---- cells ---- */
 
+/* A text that does not fit is cut; used stays within the buffer. */
 static void put(struct table_row *row, const char *text)
 {
     size_t room = CK_TABLE_ROW_SIZE - row->used;
@@ -109,6 +115,7 @@ static void put_cell(struct table_row *row, const struct cell *cell)
 {
     char text[CK_TABLE_ROW_SIZE / 2];
     size_t width = row->widths->columns[cell->column];
+    /* The last two columns. */
     bool numeric = cell->column >= CK_COLUMN_TIME;
     bool painted = row->colour && cell->paint[0] != '\0';
     if (width == 0)
@@ -123,6 +130,7 @@ static void put_cell(struct table_row *row, const struct cell *cell)
     put_blanks(row, numeric ? 0 : width - columns);
 }
 
+/* Blanks at the end would only cost bytes. */
 static const char *finish(struct table_row *row)
 {
     while (row->used > 0 && row->text[row->used - 1] == ' ')
@@ -150,6 +158,7 @@ static const char *time_of(char dst[CK_VIEW_DURATION_SIZE], const struct ck_prob
     return ck_view_duration(dst, end_us > report->started_us ? end_us - report->started_us : 0);
 }
 
+/* "" for a probe without a count. */
 static const char *found_of(char dst[CK_VIEW_DURATION_SIZE], const struct ck_evidence *evidence)
 {
     if (!evidence->document || !evidence->noun)
