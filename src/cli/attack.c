@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #define PROGRAM "chokepoint-attack"
-#define TOTAL_MS 25000
-#define ATTEMPT_MS 5000
-#define OUTPUT_BYTES 4096
+#define TOTAL_MS 25000    /* for both jails together; the help promises at most 30 s */
+#define ATTEMPT_MS 5000   /* for one run */
+#define OUTPUT_BYTES 4096 /* the attacker prints one line */
 
 /* Exit statuses of the attacker: tests/helpers/victims/breach.h. */
 #define REFUSED_STATUS 113
@@ -41,6 +41,7 @@ size_t ck_attack_count(void)
     return count;
 }
 
+/* layers may be NULL: nothing ran. */
 static bool has_layer(const char *const *layers, const char *wanted)
 {
     for (size_t i = 0; layers && layers[i]; i++)
@@ -51,11 +52,12 @@ static bool has_layer(const char *const *layers, const char *wanted)
 
 /* ---- one attempt ---- */
 
+/* What all attempts in one jail have in common. */
 struct attack_call {
     struct choke_context *context;
     struct ck_attack_fixture *fixture;
-    const struct ck_attack_jail *jail;
-    uint64_t deadline_ms;
+    const struct ck_attack_jail *jail; /* the results are stored there */
+    uint64_t deadline_ms;              /* on CLOCK_MONOTONIC */
 };
 
 /*
@@ -66,6 +68,7 @@ static int run_args(const struct attack_call *call, enum ck_attack_entry entry, 
                     struct choke_result **ret_result, struct choke_error *error)
 {
     const char *argv[CK_ATTACK_ARGS + 2] = {ck_attack_entries[entry]};
+    /* At least 1: the library refuses a timeout of 0. */
     uint64_t now = ck_clock_now_ms(), left_ms = call->deadline_ms > now ? call->deadline_ms - now : 1;
     for (size_t i = 0; i < CK_ATTACK_ARGS && args[i]; i++)
         argv[i + 1] = ck_attack_fixture_expand(call->fixture, args[i]);
@@ -82,6 +85,7 @@ static int run_args(const struct attack_call *call, enum ck_attack_entry entry, 
     return choke_run(call->context, &request, ret_result, error);
 }
 
+/* The detail may quote an error of the library, so it is made safe. */
 static void broken(struct ck_attack_result *result, const char *detail)
 {
     result->state = CK_ATTACK_BROKEN;
@@ -100,6 +104,7 @@ static bool was_refused(const struct ck_attack_attempt *attempt, const struct ch
 {
     if (run->outcome == CHOKE_SIGNALED)
         return run->signal == SIGSYS; /* the filter kills a process that uses another system call ABI */
+    /* A timeout or a refused request says nothing about the attempt. */
     if (run->outcome != CHOKE_EXITED)
         return false;
     return attempt->check == CK_ATTACK_CHECK_FIXTURE || run->exit_code == REFUSED_STATUS ||
@@ -116,6 +121,7 @@ static void judge(struct ck_attack_fixture *fixture, const struct ck_attack_atte
     else if (run->outcome == CHOKE_JAIL_UNAVAILABLE)
         not_available(result, attempt->layer, run->error.message);
     else if (was_refused(attempt, run))
+        /* The result is zero-filled, and 0 is CK_ATTACK_HELD. */
         return;
     else if (run->outcome == CHOKE_EXITED && run->exit_code == 0)
         broken(result, "it was not refused");
@@ -139,6 +145,7 @@ static int make_attempt(const struct attack_call *call, const struct ck_attack_a
         return 0;
     }
     int r = 0;
+    /* The first run leaves something; its own result does not matter. */
     if (attempt->before[0]) {
         r = run_args(call, attempt->entry, attempt->before, &run, error);
         choke_result_free(run);
@@ -164,6 +171,7 @@ static int inspect_jail(const struct attack_call *call, struct ck_attack_jail *j
     const struct choke_result *run = jail->first;
     jail->available = run->outcome == CHOKE_EXITED && run->exit_code == 0;
     jail->layers = run->layers;
+    /* CHOKE_TOOL_MISSING: for example bwrap is not installed. */
     if (jail->available || run->outcome == CHOKE_JAIL_UNAVAILABLE || run->outcome == CHOKE_TOOL_MISSING) {
         (void)snprintf(jail->reason, sizeof(jail->reason), "%s", run->error.message);
         return 0;
@@ -176,6 +184,7 @@ int ck_attack_jail(struct choke_context *context, struct ck_attack_fixture *fixt
                    struct ck_attack_jail *jail, struct choke_error *error)
 {
     const struct attack_call call = {.context = context, .fixture = fixture, .jail = jail, .deadline_ms = deadline_ms};
+    /* Zero-filled: see judge. */
     jail->results = calloc(ck_attack_count(), sizeof(*jail->results));
     if (!jail->results)
         return ck_text_error(error, CHOKE_SPAWN_FAILED, ENOMEM, "out of memory");
@@ -210,6 +219,7 @@ static int find_program(char ret_path[PATH_MAX], struct choke_error *error)
     if (readlink("/proc/self/exe", own, sizeof(own) - 1) < 0)
         return ck_text_error(error, CHOKE_SPAWN_FAILED, errno, "cannot find the command's own directory: %s",
                              strerror(errno));
+    /* The link of /proc/self/exe is absolute, so it has a slash. */
     *strrchr(own, '/') = '\0';
     for (size_t i = 0; i < sizeof(locations) / sizeof(locations[0]); i++) {
         (void)snprintf(candidate, sizeof(candidate), "%s/%s", own, locations[i]);
@@ -225,6 +235,10 @@ static int find_program(char ret_path[PATH_MAX], struct choke_error *error)
                          locations[1]);
 }
 
+/*
+ * A jail that is not available is not an error. An error means that an attempt could not be made at
+ * all.
+ */
 static int attack_all(struct ck_attack_jail jails[CK_ATTACK_JAILS], struct ck_attack_fixture *fixture,
                       struct choke_error *error)
 {
@@ -252,6 +266,10 @@ int ck_attack(bool json)
         r = ck_attack_fixture_make(&fixture, program, &error);
     if (r == 0)
         r = attack_all(jails, &fixture, &error);
+    /*
+     * Before the report: the report needs nothing of it, and nothing is left if it fails. Safe if
+     * it was not made, because top is "".
+     */
     ck_attack_fixture_done(&fixture);
     int status = r < 0 ? ck_review_failure(&review, &error) : ck_attack_report(jails, json);
     for (size_t i = 0; i < CK_ATTACK_JAILS; i++)

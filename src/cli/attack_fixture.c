@@ -35,9 +35,10 @@
 
 #define SIGNAL SIGURG /* ignored by default: it harms no process that it reaches */
 #define SECRET_TEXT "a secret\n"
-#define SHM_DIRECTORY "/dev/shm/"
+#define SHM_DIRECTORY "/dev/shm/" /* where the attempt "a file in /dev/shm" writes */
 
 #if defined(__x86_64__)
+/* Fixed by the ABI: every dynamically linked program names it. */
 #define LOADER "/lib64/ld-linux-x86-64.so.2"
 #elif defined(__aarch64__)
 #define LOADER "/lib/ld-linux-aarch64.so.1"
@@ -62,6 +63,7 @@ static const char policy_format[] =
 
 /* ---- files ---- */
 
+/* O_NOFOLLOW: an attempt may have replaced the file by a symlink. */
 static int write_file(int directory_fd, const char *name, const char *text, mode_t mode)
 {
     CK_FD fd = openat(directory_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
@@ -70,6 +72,7 @@ static int write_file(int directory_fd, const char *name, const char *text, mode
 
 static int write_policy(const struct ck_attack_fixture *fixture, const char *program)
 {
+    /* Three paths, and the rest of the text. */
     char text[4 * PATH_MAX];
     /* A quote would end the YAML string. An installation path with a quote is not supported. */
     if (strchr(program, '\''))
@@ -106,6 +109,7 @@ static int listen_at(int type, const void *address, socklen_t length)
 {
     const struct sockaddr *at = address;
     int fd = socket(at->sa_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    /* A datagram socket does not listen. */
     if (fd >= 0 && bind(fd, at, length) == 0 && (type == SOCK_DGRAM || listen(fd, 8) == 0))
         return fd;
     if (fd >= 0)
@@ -149,6 +153,7 @@ static bool was_contacted(int fd)
     char token[16];
     if (fd < 0)
         return false;
+    /* Fails for a datagram socket; then recv finds its message. The listeners do not block. */
     int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
     if (peer >= 0)
         (void)close(peer);
@@ -186,6 +191,7 @@ static int watch_signal(struct ck_attack_fixture *fixture)
     return fixture->signal_fd < 0 ? -errno : 0;
 }
 
+/* Listeners are made last and may fail one by one: see listen_at. */
 static int fill(struct ck_attack_fixture *fixture, const char *program)
 {
     if (mkdir(fixture->root, 0755) < 0)
@@ -207,6 +213,7 @@ int ck_attack_fixture_make(struct ck_attack_fixture *fixture, const char *progra
 {
     *fixture =
         (struct ck_attack_fixture){.inet_fd = -1, .path_fd = -1, .datagram_fd = -1, .abstract_fd = -1, .signal_fd = -1};
+    /* mkdtemp makes it with mode 0700. */
     char top[] = "/tmp/chokepoint-attack-XXXXXX";
     int r = mkdtemp(top) ? 0 : -errno;
     if (r == 0) {
@@ -221,6 +228,7 @@ int ck_attack_fixture_make(struct ck_attack_fixture *fixture, const char *progra
     return 0;
 }
 
+/* Zero-filled descriptors cannot occur: ck_attack_fixture_make sets them to -1 first. */
 static void close_all(struct ck_attack_fixture *fixture)
 {
     const int fds[] = {fixture->inet_fd, fixture->path_fd, fixture->datagram_fd, fixture->abstract_fd,
@@ -236,11 +244,13 @@ static void remove_traces(const struct ck_attack_fixture *fixture)
     char path[sizeof(SHM_DIRECTORY) + sizeof(fixture->marker)];
     (void)snprintf(path, sizeof(path), SHM_DIRECTORY "%s", fixture->marker);
     (void)unlink(path);
+    /* Without IPC_CREAT: only a segment that exists. */
     int segment = shmget((key_t)strtol(fixture->number, NULL, 10), 0, 0);
     if (segment >= 0)
         (void)shmctl(segment, IPC_RMID, NULL);
 }
 
+/* It has no directories. The names "." and ".." fail, which is ignored. */
 static void remove_root(const char *root)
 {
     DIR *directory = opendir(root);
@@ -253,6 +263,7 @@ static void remove_root(const char *root)
 
 void ck_attack_fixture_done(struct ck_attack_fixture *fixture)
 {
+    /* It was not made, or is already removed. */
     if (fixture->top[0] == '\0')
         return;
     close_all(fixture);
@@ -279,6 +290,7 @@ const char *ck_attack_fixture_expand(const struct ck_attack_fixture *fixture, co
 
 /* ---- was anything reached? ---- */
 
+/* st_ctim changes with every change of data or metadata, and cannot be set back. */
 static bool is_unchanged(const struct stat *before, const char *path)
 {
     struct stat now;
@@ -288,6 +300,7 @@ static bool is_unchanged(const struct stat *before, const char *path)
            now.st_ctim.tv_sec == before->st_ctim.tv_sec && now.st_ctim.tv_nsec == before->st_ctim.tv_nsec;
 }
 
+/* A new file with the same content, so that the next attempt starts from a known state. */
 static void restore(struct stat *before, const char *path, mode_t mode)
 {
     (void)unlink(path);
@@ -317,6 +330,7 @@ static bool left_running(const struct ck_attack_fixture *fixture)
     return found;
 }
 
+/* Every file is checked each time, because each check also restores its file. */
 static const char *changed_file(struct ck_attack_fixture *fixture)
 {
     char path[sizeof(fixture->root) + 16];

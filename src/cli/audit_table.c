@@ -16,25 +16,27 @@
 
 #define OPEN_MAX 4096
 #define COMMAND_MAX 4096 /* bytes kept of a command */
-#define WIDTH_MIN 60
-#define NUMBER_SIZE 32
+#define WIDTH_MIN 60     /* rows are not cut to less than this */
+#define NUMBER_SIZE 32   /* enough for 64 bits and a unit */
 
+/* A call that has begun. All strings are owned. */
 struct ck_audit_intent {
-    uint64_t seq;
-    bool proven;
+    uint64_t seq; /* of the record; its outcome names it */
+    bool proven;  /* false: an earlier line of the log is damaged */
     char time[CK_AUDIT_TIME_SIZE];
-    char *command;
-    char *tool;
-    char *probe;
+    char *command; /* as it is shown */
+    char *tool;    /* NULL: not known */
+    char *probe;   /* NULL: none */
 };
 
+/* What print_row needs; nothing is owned. */
 struct audit_row {
     uint64_t seq;
-    bool proven;
-    struct ck_audit_subject subject;
-    const char *label; /* in the outcome column */
-    const json_t *code;
-    const json_t *duration_us;
+    bool proven;                     /* false: "?" after the number */
+    struct ck_audit_subject subject; /* for the filter */
+    const char *label;               /* in the outcome column */
+    const json_t *code;              /* NULL or not an integer: "-" */
+    const json_t *duration_us;       /* the same */
     const char *command;
 };
 
@@ -49,6 +51,7 @@ void ck_audit_table_init(struct ck_audit_table *table, const struct ck_audit_fil
 
 /* ---- one row ---- */
 
+/* At most six columns: "9.9ms", "9999ms", "12345s". */
 static const char *show_duration(char text[NUMBER_SIZE], const json_t *duration_us)
 {
     json_int_t us = json_integer_value(duration_us);
@@ -64,6 +67,7 @@ static const char *show_duration(char text[NUMBER_SIZE], const json_t *duration_
     return text;
 }
 
+/* "-" if it is not a number; the argument is ignored then. */
 static const char *show_number(char text[NUMBER_SIZE], const json_t *number)
 {
     (void)snprintf(text, NUMBER_SIZE, json_is_integer(number) ? "%lld" : "-", json_integer_value(number));
@@ -76,6 +80,7 @@ static size_t fitting(const char *text, size_t columns)
     size_t at = 0;
 
     for (size_t used = 0; text[at] != '\0'; at++)
+        /* Bytes of the form 10xxxxxx continue a character of UTF-8. */
         if ((text[at] & 0xc0) != 0x80 && used++ == columns)
             break;
     return at;
@@ -106,10 +111,12 @@ static void print_command(const struct ck_audit_table *table, const char *comman
 {
     static const char dots[] = "...";
     size_t room = table->width > used ? table->width - used : 0;
+    /* "[probe] " before the command is kept with the tool's name. */
     const char *name = command[0] == '[' ? strstr(command, "] ") : NULL;
     const char *blank = strchr(name ? name + 2 : command, ' ');
     size_t front = blank ? (size_t)(blank + 1 - command) : strlen(command);
 
+    /* 0: not a terminal, so nothing is cut. */
     if (table->width == 0 || fitting(command, room) == strlen(command)) {
         (void)puts(command);
         return;
@@ -131,6 +138,7 @@ static void print_row(struct ck_audit_table *table, const struct audit_row *row)
         return;
     if (strncmp(table->day, row->subject.time, sizeof(table->day) - 1) != 0) {
         (void)snprintf(table->day, sizeof(table->day), "%s", row->subject.time);
+        /* An empty line between two days. */
         (void)printf("%s%s\n", table->has_rows ? "\n" : "", table->day);
         (void)printf("%-8s  %6s  %-13s %4s %6s  %s\n", "TIME UTC", "SEQ", "OUTCOME", "CODE", "TOOK", "COMMAND");
         table->has_rows = true;
@@ -169,14 +177,17 @@ static char *command_of(const json_t *record, const struct ck_audit_subject *sub
 
     if (subject->probe)
         (void)fprintf(out, "[%s] ", CK_TEXT_SAFE(subject->probe));
+    /* ftell counts what was written to memory so far. */
     for (size_t i = 0; i < json_array_size(argv) && ftell(out) < COMMAND_MAX; i++) {
         (void)fputs(i > 0 ? " " : "", out);
         print_argument(out, json_array_get(argv, i));
     }
+    /* An outcome without its intent has no arguments. */
     if (json_array_size(argv) == 0)
         (void)fputs(subject->tool ? CK_TEXT_SAFE(subject->tool) : "-", out);
     if (cut > 0)
         (void)fprintf(out, " ... and %lld more", cut);
+    /* fclose does not report an error of an earlier write. */
     bool bad = ferror(out) != 0;
     if (fclose(out) == 0 && !bad)
         return text;
@@ -193,6 +204,7 @@ static void free_intent(struct ck_audit_intent *intent)
     free(intent->probe);
 }
 
+/* code and duration are NULL and shown as "-". */
 static void print_unfinished(struct ck_audit_table *table, const struct ck_audit_intent *intent)
 {
     const struct audit_row row = {
@@ -226,11 +238,13 @@ static bool add_intent(struct ck_audit_table *table, const struct choke_audit_re
         print_unfinished(table, &table->open[0]);
         drop(table, 0);
     }
+    /* Allocated once, at its largest size. */
     if (!table->open)
         table->open = calloc(OPEN_MAX, sizeof(*table->open));
     if (!table->open)
         return false;
     intent = &table->open[table->open_count++];
+    /* Counted before its strings are made, so that ck_audit_table_done frees it after a failure. */
     *intent = (struct ck_audit_intent){.seq = record->seq, .proven = record->proven};
     (void)snprintf(intent->time, sizeof(intent->time), "%s", record->time);
     intent->command = command_of(parsed, &subject);
@@ -239,6 +253,7 @@ static bool add_intent(struct ck_audit_table *table, const struct choke_audit_re
     return intent->command && (!subject.tool || intent->tool) && (!subject.probe || intent->probe);
 }
 
+/* open_count if there is none, for example because it was in an older file. */
 static size_t find_intent(const struct ck_audit_table *table, const json_t *seq)
 {
     size_t index = 0;
@@ -276,6 +291,7 @@ static bool add_end(struct ck_audit_table *table, const struct choke_audit_recor
     row.label = ck_text_safe(label, sizeof(label), row.subject.outcome ? row.subject.outcome : record->kind);
     if (row.command)
         print_row(table, &row);
+    /* NULL: out of memory. */
     bool good = row.command;
     free(command);
     if (intent < table->open_count)
@@ -312,6 +328,7 @@ static void add_other(struct ck_audit_table *table, const struct choke_audit_rec
     struct audit_row row;
 
     fill_row(&row, record, parsed);
+    /* In parentheses: it is not an outcome of a call. */
     (void)snprintf(label, sizeof(label), "(%.20s)", record->kind);
     if (before)
         (void)snprintf(text, sizeof(text), "log %s continues from %s", record->log, CK_TEXT_SAFE(before));
@@ -323,6 +340,7 @@ static void add_other(struct ck_audit_table *table, const struct choke_audit_rec
     print_row(table, &row);
 }
 
+/* Unknown kinds are shown too: a newer version may have written them. */
 bool ck_audit_table_add(struct ck_audit_table *table, const struct choke_audit_record *record, const json_t *parsed)
 {
     if (strcmp(record->kind, "intent") == 0)

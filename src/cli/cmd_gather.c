@@ -29,22 +29,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STATUS_REQUIRED 1
-#define JOBS_LEAST 2
-#define NOTES_MAX ((size_t)64 << 10)
-#define LAST_WRITE_MS 1000 /* for a slow reader of the document, after a signal */
+#define STATUS_REQUIRED 1            /* with --require: a probe that applies is not ok */
+#define JOBS_LEAST 2                 /* on one processor too */
+#define NOTES_MAX ((size_t)64 << 10) /* bytes of events that are shown; later ones are dropped */
+#define LAST_WRITE_MS 1000           /* for a slow reader of the document, after a signal */
 
 struct gather_options {
     struct ck_recording recording;
-    const char *out;
-    struct ck_string_list only;
-    unsigned jobs;
+    const char *out;            /* NULL: the document is not written */
+    struct ck_string_list only; /* as given; names may be separated by commas */
+    unsigned jobs;              /* 0: see jobs_of */
     uint64_t timeout_ms;
-    bool json;
+    bool json; /* the document instead of the summary */
     bool require;
-    const char *probes;
-    const char *policy;
-    const char *keep;
+    const char *probes; /* NULL: the embedded ones */
+    const char *policy; /* NULL: the embedded one */
+    const char *keep;   /* NULL: output is not stored */
     bool verbose;
     bool help;
 };
@@ -56,12 +56,12 @@ struct gather {
     struct ck_outlet later; /* events, shown after the table */
     struct ck_event_printer events;
     char root[PATH_MAX];
-    int root_fd;
-    int keep_fd;
-    int out_fd; /* the directory of --out */
-    const char *out_name;
-    char *only_text; /* the names of --only, each ended by a NUL */
-    const char **only;
+    int root_fd;          /* the repository */
+    int keep_fd;          /* the directory of --keep; -1: none */
+    int out_fd;           /* the directory of --out */
+    const char *out_name; /* the last name of --out, in out_fd */
+    char *only_text;      /* the names of --only, each ended by a NUL */
+    const char **only;    /* NULL-terminated, into only_text; NULL: all */
     struct ck_probes probes;
     struct choke_context *context;
     struct ck_gathering gathering;
@@ -113,6 +113,7 @@ static int open_directory(const char *path, const char *what, int *ret_fd, struc
     return *ret_fd >= 0 ? 0 : fail_path(what, path, errno, error);
 }
 
+/* Resolved once: symlinks on the path to the repository are the caller's own. */
 static int open_root(struct gather *gather, const char *path, struct choke_error *error)
 {
     if (!realpath(path, gather->root))
@@ -120,6 +121,7 @@ static int open_root(struct gather *gather, const char *path, struct choke_error
     return open_directory(gather->root, "repository", &gather->root_fd, error);
 }
 
+/* ELOOP, as open(2) with RESOLVE_NO_SYMLINKS. */
 static int fail_via_symlink(const char *option, const char *path, struct choke_error *error)
 {
     return ck_text_error(error, CHOKE_INVALID, ELOOP, "%s '%s': the path goes through a symlink of the repository",
@@ -146,6 +148,7 @@ static int open_keep(struct gather *gather, struct choke_error *error)
     if (mkdir(path, 0700) < 0 && errno != EEXIST)
         return fail_path("--keep", path, errno, error);
     int r = open_directory(path, "--keep", &gather->keep_fd, error);
+    /* Checked now: the first write comes only after a probe has run. */
     if (r == 0 && faccessat(gather->keep_fd, ".", W_OK, AT_EACCESS) < 0)
         r = fail_path("--keep", path, errno, error);
     return r;
@@ -178,8 +181,10 @@ static int check_out(const struct gather *gather, struct choke_error *error)
     if (faccessat(gather->out_fd, ".", W_OK, AT_EACCESS) < 0)
         return fail_out(path, errno, error);
     int errnum = stat_target(gather->out_fd, gather->out_name, &status);
+    /* A new file, or a regular one to replace. */
     if (errnum == ENOENT || (errnum == 0 && S_ISREG(status.st_mode)))
         return 0;
+    /* ELOOP: a magic link, which is refused below with a better message. */
     if (errnum != 0 && errnum != ELOOP)
         return fail_out(path, errnum, error);
     if (errnum == 0 && S_ISDIR(status.st_mode))
@@ -202,6 +207,7 @@ static int open_out(struct gather *gather, struct choke_error *error)
     gather->out_name = slash ? slash + 1 : path;
     if (length < 0 || (size_t)length >= sizeof(directory))
         return fail_out(path, ENAMETOOLONG, error);
+    /* The path ends in a slash. */
     if (gather->out_name[0] == '\0')
         return fail_out(path, EISDIR, error);
     if (ck_via_repo_symlink(gather->root, directory))
@@ -218,6 +224,7 @@ static bool is_probe(const struct ck_probes *probes, const char *name)
     return false;
 }
 
+/* Lists as many names as fit into the message. */
 static int no_such_probe(const struct ck_probes *probes, const char *name, struct choke_error *error)
 {
     char names[CHOKE_MESSAGE_MAX / 2];
@@ -238,6 +245,7 @@ static int choose_probes(struct gather *gather, struct choke_error *error)
     for (size_t i = 0; i < given->count; i++)
         bytes += strlen(given->items[i]) + 1;
     gather->only_text = calloc(bytes, 1);
+    /* There are fewer names than bytes; one more entry is the NULL. */
     gather->only = calloc(bytes, sizeof(*gather->only));
     if (!gather->only_text || !gather->only)
         return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
@@ -263,6 +271,7 @@ static unsigned jobs_of(const struct gather_options *given)
 
     if (given->jobs != 0)
         return given->jobs;
+    /* Also if sysconf fails, with -1. */
     if (online < JOBS_LEAST)
         return JOBS_LEAST;
     return online > CK_COORDINATE_JOBS_MAX ? CK_COORDINATE_JOBS_MAX : (unsigned)online;
@@ -283,6 +292,10 @@ static void choose_notes(struct gather *gather)
 {
     enum ck_report_form form = gather->given.json ? CK_REPORT_JSON : CK_REPORT_TEXT;
 
+    /*
+     * Without a terminal there is no table, and events are printed at once. The same if
+     * memfd_create fails.
+     */
     gather->later = CK_OUTLET(isatty(STDERR_FILENO) ? memfd_create("notes", MFD_CLOEXEC) : -1);
     gather->events = (struct ck_event_printer){gather->later.fd >= 0 ? &gather->later : &gather->session.notes, form,
                                                gather->given.verbose};
@@ -308,6 +321,7 @@ static int make_ready(struct gather *gather, const char *repository, struct chok
         r = open_out(gather, error);
     if (r == 0)
         r = ck_recording_set(&gather->given.recording, &options, error);
+    /* Before the context is made, because its events are printed through this. */
     choose_notes(gather);
     return r < 0 ? r : choke_context_new(&options, &gather->context, error);
 }
@@ -331,6 +345,7 @@ static int write_document(struct gather *gather, const json_t *document, struct 
     struct ck_atomic_file file;
     int r = ck_atomic_file_begin(&file, gather->out_fd, gather->out_name, 0666);
 
+    /* The document goes to a temporary file first; commit renames it. */
     if (r == 0) {
         struct ck_outlet outlet = CK_OUTLET(file.fd);
         ck_jansson_write(&outlet, document);
@@ -352,6 +367,7 @@ static bool is_lacking(const struct ck_gathering *gathering)
     return false;
 }
 
+/* A signal wins over --require. */
 static int status_of(const struct gather *gather)
 {
     if (gather->session.signal != 0)
@@ -365,6 +381,10 @@ static int fail(struct gather *gather, const struct choke_error *error)
     return CK_EXIT_REFUSED;
 }
 
+/*
+ * The notes come before the summary, so that the summary is last on the screen; but after the JSON,
+ * which is on another stream.
+ */
 static int show(struct gather *gather, const json_t *document)
 {
     if (gather->given.json) {
@@ -399,6 +419,10 @@ static int report(struct gather *gather)
     if (r == 0 && gather->gathering.keep_error < 0)
         r = fail_path("--keep", gather->given.keep, -gather->gathering.keep_error, &error);
     ck_session_end(&gather->session);
+    /*
+     * ck_session_handle_signal has set the deadline to the past. The document gets a little more
+     * time.
+     */
     if (gather->session.signal != 0)
         ck_session_deadline(&gather->session, LAST_WRITE_MS);
     int status = show(gather, document);
@@ -433,6 +457,7 @@ static int gather_facts(struct gather *gather, const char *repository)
     return fail(gather, &error);
 }
 
+/* Safe at any point: descriptors are -1 and pointers are NULL until they are set. */
 static void done(struct gather *gather)
 {
     ck_gather_done(&gather->gathering);

@@ -16,9 +16,9 @@
 struct run_options {
     struct ck_request_options request; /* must be first: CK_REQUEST_OPTIONS */
     struct ck_recording recording;
-    bool json;
-    bool stream;
-    bool dry_run;
+    bool json;    /* excludes stream */
+    bool stream;  /* no effect with dry_run */
+    bool dry_run; /* explain only */
     bool verbose;
     bool help;
 };
@@ -27,7 +27,7 @@ struct run_options {
 struct run_command {
     struct run_options given;
     struct ck_session session;
-    struct ck_event_printer events;
+    struct ck_event_printer events; /* the context has a pointer to it */
     struct choke_context *context;
     struct ck_request request;
 };
@@ -59,6 +59,7 @@ static enum ck_report_form form_of(const struct run_options *given)
     return given->stream && !given->dry_run ? CK_REPORT_STREAM : CK_REPORT_TEXT;
 }
 
+/* What can be checked without opening anything. */
 static int check_options(const struct run_options *given, char *const *argv, struct choke_error *error)
 {
     if (given->json && given->stream)
@@ -67,12 +68,17 @@ static int check_options(const struct run_options *given, char *const *argv, str
     return r < 0 ? r : ck_request_check(&given->request, argv, error);
 }
 
+/*
+ * Called while the tool runs. A failed write is stored in the outlet, and the session then cancels
+ * the run.
+ */
 static void pass_on(void *data, enum choke_stream stream, const void *bytes, size_t length)
 {
     struct ck_session *session = data;
     ck_outlet_write(stream == CHOKE_STDOUT ? &session->out : &session->err, bytes, length);
 }
 
+/* --max-output has no effect with --stream. */
 static int build_request(struct run_command *run, char *const *argv, struct choke_error *error)
 {
     int r = ck_request_build(&run->request, &run->given.request, argv, error);
@@ -95,6 +101,7 @@ static void bound_stream(struct run_command *run, const struct choke_job *job)
     ck_session_deadline(&run->session, timeout_ms + timeout_ms / 4);
 }
 
+/* Only for a FIFO: every other file is passed to the tool itself. */
 static int begin_feed(struct run_command *run, struct choke_error *error)
 {
     if (!run->request.stdin_is_fifo)
@@ -120,6 +127,7 @@ static int run_to_end(struct run_command *run, struct choke_job **ret_job, struc
     r = choke_start(run->context, &run->request.request, ret_job, error);
     if (r >= 0 && form_of(&run->given) == CK_REPORT_STREAM)
         bound_stream(run, *ret_job);
+    /* A refused request is a job too, which has ended from the start. */
     if (r >= 0)
         r = ck_session_wait(&run->session, run->context, *ret_job, error);
     ck_session_end(&run->session);
@@ -140,9 +148,14 @@ static int run_tool(struct run_command *run, char *const *argv)
     struct choke_error error = {0};
     struct choke_job *job = NULL;
 
+    /* Set before the context is made: it may report events at once. */
     run->events = (struct ck_event_printer){&run->session.notes, form, run->given.verbose};
     if (build_request(run, argv, &error) < 0 || set_audit(run, &options, &error) < 0 ||
         choke_context_new(&options, &run->context, &error) < 0)
+        /*
+         * The audit path is needed before the context: a run that should be recorded but cannot be
+         * is refused.
+         */
         return ck_report_failure(&run->session, form, &error);
     if (run->given.dry_run)
         return ck_explain_request(&run->session, form, run->context, &run->request.request);

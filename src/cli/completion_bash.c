@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+/* The pattern of each case is COMMAND:ENDED:WORD. ended is "yes" after "--". */
 static const char head[] = "# bash completion for chokepoint, printed by 'chokepoint completion bash'\n"
                            "_chokepoint()\n"
                            "{\n"
@@ -25,6 +26,7 @@ static const char head[] = "# bash completion for chokepoint, printed by 'chokep
                            "        fi\n"
                            "        case $command:$ended:$word in\n";
 
+/* Any other option has no value; any other word is the operand, after which nothing is offered. */
 static const char middle[] = "        *::--) ended=yes ;;\n"
                              "        *::-*) ;;\n"
                              "        *) return ;;\n"
@@ -55,6 +57,10 @@ static void print_value_offer(FILE *out, const struct ck_command *command, const
     }
 }
 
+/*
+ * Twice: before "--" options and operands, after it operands only. For files the script returns,
+ * and bash offers names.
+ */
 static void print_argument_offers(FILE *out, const struct ck_command *command, const struct ck_string_list *tools)
 {
     bool files = command->operand == CK_OPERAND_FILE;
@@ -92,12 +98,17 @@ static void print_group_offer(FILE *out, const struct ck_command *const *command
     (void)fputs("' ;;\n", out);
 }
 
+/*
+ * The first case follows the words before the cursor, the second one chooses what to offer. The
+ * patterns of a command come before the general ones: the first match counts.
+ */
 void ck_completion_bash(FILE *out, const struct ck_string_list *tools)
 {
     (void)fputs(head, out);
     for (const struct ck_command *const *command = ck_commands; *command; command++) {
         print_names(out, command);
         for (const struct ck_option *option = (*command)->options; option->name; option++)
+            /* Only options with a value. */
             if (option->metavar)
                 (void)fprintf(out, "        '%s'::%s) expects=$word ;;\n", (*command)->name, option->name);
     }
@@ -110,6 +121,7 @@ void ck_completion_bash(FILE *out, const struct ck_string_list *tools)
         if (ck_cli_subcommand(*command) && ck_cli_starts_group(command))
             print_group_offer(out, command);
     }
+    /* No command yet: the options of the program, and each group or command once. */
     (void)fputs("    ::) offer='", out);
     for (const struct ck_option *option = ck_main_options; option->name; option++)
         (void)fprintf(out, "%s ", option->name);

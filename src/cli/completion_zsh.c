@@ -13,6 +13,7 @@ static void print_escaped(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++) {
         if (*text == '\'')
+            /* Ends the quotes, adds an escaped quote, and begins them again. */
             (void)fputs("'\\''", out);
         else if (strchr("[]:\\", *text))
             (void)fprintf(out, "\\%c", *text);
@@ -21,6 +22,10 @@ static void print_escaped(FILE *out, const char *text)
     }
 }
 
+/*
+ * '*' allows to repeat the option; "=" after the name accepts both forms of the value. The parts
+ * are [help]:metavar:action.
+ */
 static void print_option(FILE *out, const struct ck_option *option)
 {
     (void)fprintf(out, "            '%s%s%s[", option->kind == CK_OPTION_STRINGS ? "*" : "", option->name,
@@ -44,6 +49,7 @@ static void print_option(FILE *out, const struct ck_option *option)
     (void)fputs("' \\\n", out);
 }
 
+/* Only the command line of a tool has files after the first operand. */
 static void print_command(FILE *out, const struct ck_command *command, const struct ck_string_list *tools)
 {
     const char *second = ck_cli_subcommand(command);
@@ -62,6 +68,7 @@ static void print_command(FILE *out, const struct ck_command *command, const str
     (void)fprintf(out, ")'%s ;;\n", command->operand == CK_OPERAND_TOOL ? " '*:argument:_files'" : "");
 }
 
+/* "name\:"summary"": the colon is escaped, because it separates the parts of the argument. */
 static void print_choice(FILE *out, const char *name, int length, const char *summary)
 {
     (void)fprintf(out, " %.*s\\:\"", length, name);
@@ -86,6 +93,7 @@ static void print_group(FILE *out, const struct ck_command *const *command, cons
     (void)fputs("    esac ;;\n", out);
 }
 
+/* A group is printed once, at its first command. */
 static void print_commands(FILE *out, const struct ck_string_list *tools)
 {
     for (const struct ck_command *const *command = ck_commands; *command; command++) {
@@ -107,6 +115,7 @@ void ck_completion_zsh(FILE *out, const struct ck_string_list *tools)
                 out);
     for (const struct ck_option *option = ck_main_options; option->name; option++)
         print_option(out, option);
+    /* The first operand is a command; the rest is completed by the case below. */
     (void)fputs("            '1:command:((", out);
     for (const struct ck_command *const *command = ck_commands; *command; command++)
         if (ck_cli_starts_group(command))

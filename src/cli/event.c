@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* There are three levels; a new one would be shown as a warning. */
 static const char *level_name(enum choke_level level)
 {
     if (level == CHOKE_DEBUG)
@@ -32,6 +33,7 @@ static void print_json(struct ck_outlet *notes, const struct choke_event *event)
     bad |= json_object_set_new(line, "level", ck_jansson_text(level_name(event->level)));
     for (size_t i = 0; i < event->field_count; i++)
         bad |= json_object_set_new(line, event->fields[i].key, ck_jansson_text(event->fields[i].value));
+    /* A failure of the notes ends nothing (session.h). */
     if (bad)
         notes->error = ENOMEM;
     else
@@ -65,6 +67,7 @@ static void print_text(struct ck_outlet *notes, const struct choke_event *event)
     free(text);
 }
 
+/* For text only. The names are those in chokepoint.h. */
 static bool is_reported_elsewhere(enum ck_report_form form, const char *name)
 {
     if (form == CK_REPORT_STREAM && strcmp(name, "subproc.stdout.truncated") == 0)
@@ -76,6 +79,7 @@ void ck_event_print(void *data, const struct choke_event *event)
 {
     struct ck_event_printer *printer = data;
 
+    /* The levels are ordered. */
     if (event->level < CHOKE_WARNING && !printer->verbose)
         return;
     if (printer->form == CK_REPORT_JSON)

@@ -12,6 +12,10 @@
 
 #define PATH_SHOWN 4096
 
+/*
+ * special: the bytes to write as %XX. Others that a terminal would interpret are escaped by
+ * ck_text_print.
+ */
 static void print_value(const char *text, const char *special)
 {
     while (*text != '\0') {
@@ -31,6 +35,7 @@ static void print_annotation(const struct choke_lint_finding *finding)
     char path[PATH_SHOWN];
 
     (void)printf("::%s file=", commands[finding->severity]);
+    /* In a property a colon or a comma would end the value. */
     print_value(ck_text_safe(path, sizeof(path), finding->name), "%\r\n:,");
     if (finding->line != 0)
         (void)printf(",line=%u,endLine=%u", finding->line, finding->end_line);

@@ -14,15 +14,15 @@
 
 #define SOURCE_MAX 256 /* the library keeps fewer bytes of a line */
 #define SHOWN_MAX (4 * SOURCE_MAX + 8)
-#define PATH_SHOWN 4096
-#define REASONS_MAX 16
-#define GUTTER 6
+#define PATH_SHOWN 4096 /* bytes of a path with its escapes */
+#define REASONS_MAX 16  /* different reasons for skipping; more are counted together */
+#define GUTTER 6        /* columns of a line number */
 
 /* Escapes around a word; empty strings without a terminal or with NO_COLOR. */
 struct lint_colours {
-    const char *severity[CHOKE_SEVERITY_ERROR + 1];
-    const char *strong;
-    const char *dim;
+    const char *severity[CHOKE_SEVERITY_ERROR + 1]; /* by enum; the severities begin at 1 */
+    const char *strong;                             /* for the position */
+    const char *dim;                                /* for the gutter and the rule */
     const char *end;
 };
 
@@ -54,6 +54,7 @@ static const char *show(char *dst, size_t size, const char *source, size_t lengt
     return ck_text_safe(dst, size, part);
 }
 
+/* Each character counts as one column, except bytes that continue one. */
 static int columns(const char *shown)
 {
     int count = 0;
@@ -94,11 +95,13 @@ static void print_source(const struct lint_colours *colours, const struct choke_
     (void)printf("%s%*u |%s %s%s%s\n", colours->dim, GUTTER, finding->line, colours->end, before, marked, after);
     (void)printf("%s%*s |%s %*s%s^", colours->dim, GUTTER, "", colours->end, columns(before), "",
                  colours->severity[finding->severity]);
+    /* "^" marks the first column, "~" the others. */
     for (int i = columns(marked); i > 1; i--)
         (void)putchar('~');
     (void)printf("%s\n", colours->end);
 }
 
+/* source is NULL for a finding about a whole file. The last line says what to do instead. */
 static void print_finding(const struct lint_colours *colours, const struct choke_lint_finding *finding)
 {
     char path[PATH_SHOWN];
@@ -153,6 +156,7 @@ static void print_skips(const struct choke_lint_report *report)
         (void)printf(", %zu for other reasons", others);
 }
 
+/* Parts with a count of 0 are left out, except the first four. */
 static void print_summary(const struct choke_lint_report *report)
 {
     print_count("", report->file_count, "file");

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Options before the name of the command. */
 struct main_options {
     bool help;
     bool version;
@@ -54,6 +55,7 @@ const char *ck_cli_subcommand(const struct ck_command *command)
     return blank ? blank + 1 : NULL;
 }
 
+/* Is token the first word of the command's name? */
 static bool has_first(const struct ck_command *command, const char *token, size_t length)
 {
     return (size_t)ck_cli_group_length(command) == length && memcmp(command->name, token, length) == 0;
@@ -64,6 +66,7 @@ bool ck_cli_starts_group(const struct ck_command *const *command)
     return command == ck_commands || !has_first(command[-1], (*command)->name, (size_t)ck_cli_group_length(*command));
 }
 
+/* A group has commands with a second word. */
 bool ck_cli_is_group(const char *token)
 {
     for (const struct ck_command *const *command = ck_commands; *command; command++)
@@ -87,6 +90,10 @@ const struct ck_command *ck_cli_find_command(char *const *args, int *ret_count)
     return NULL;
 }
 
+/*
+ * stdio reports most errors of printf only here. So the commands ignore the result of printf and
+ * call this once, at the end.
+ */
 int ck_cli_flush_stdout(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
@@ -164,7 +171,9 @@ int main(int argc, char **argv)
     if (occupy_standard_descriptors() < 0)
         return CK_EXIT_REFUSED;
     ignore_file_limit_signal();
+    /* argc can be 0 before Linux 5.18: execve accepted an empty argv. */
     char *const *args = argv + (argc > 0);
+    /* Ends at the first argument that is not an option: the name of the command. */
     int count = ck_options_parse(ck_main_options, args, &given, &error);
     if (count < 0)
         return ck_cli_usage_error(NULL, &error);
@@ -178,6 +187,7 @@ int main(int argc, char **argv)
     }
     if (args[count])
         return run_command(args + count);
+    /* No command: the help, but as an error. */
     ck_cli_help_overview(stderr);
     return CK_EXIT_REFUSED;
 }

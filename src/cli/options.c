@@ -19,6 +19,7 @@
 
 int ck_options_add_word(struct ck_string_list *args, const char *token, struct choke_error *error)
 {
+    /* Two more: the new item, and the NULL that ends the list. */
     const char **grown = reallocarray(args->items, args->count + 2, sizeof(*grown));
     if (!grown)
         return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
@@ -34,12 +35,17 @@ void ck_options_free_words(struct ck_string_list *args)
     *args = (struct ck_string_list){0};
 }
 
+/* The value is escaped, and ck_text_error hides one that looks like a credential. */
 static int bad_value(const struct ck_option *option, const char *value, const char *expected, struct choke_error *error)
 {
     return ck_text_error(error, CHOKE_INVALID, EINVAL, "%s does not take '%s'; give %s", option->name,
                          CK_TEXT_SAFE(value), expected);
 }
 
+/*
+ * Giving a flag twice is harmless, so it is allowed. The parameters are those of all store
+ * functions.
+ */
 static int store_flag(const struct ck_option *option, const char *value, void *field, struct choke_error *error)
 {
     (void)option;
@@ -49,6 +55,7 @@ static int store_flag(const struct ck_option *option, const char *value, void *f
     return 0;
 }
 
+/* An empty value is most likely an unset variable of a script. */
 static int store_string(const struct ck_option *option, const char *value, void *field, struct choke_error *error)
 {
     if (value[0] == '\0')
@@ -63,6 +70,7 @@ static int store_strings(const struct ck_option *option, const char *value, void
     return ck_options_add_word(field, value, error);
 }
 
+/* Whole words only; metavar lists them for the message. */
 static int store_choice(const struct ck_option *option, const char *value, void *field, struct choke_error *error)
 {
     for (const struct ck_choice *choice = option->choices; choice->token; choice++)
@@ -81,6 +89,7 @@ static bool read_digits(const char **at, uint64_t max, uint64_t *ret_number)
 
     for (; **at >= '0' && **at <= '9'; (*at)++) {
         uint64_t digit = (uint64_t)(**at - '0');
+        /* number * 10 + digit would be greater than max. */
         if (number > (max - digit) / 10)
             return false;
         number = number * 10 + digit;
@@ -97,6 +106,7 @@ static bool read_fraction(const char **at, uint64_t *ret_ms)
     bool more = false;
 
     for (; **at >= '0' && **at <= '9'; (*at)++) {
+        /* Three digits are milliseconds; any later digit but 0 rounds up. */
         if (*at - start < 3)
             ms = ms * 10 + (uint64_t)(**at - '0');
         else if (**at != '0')
@@ -108,6 +118,7 @@ static bool read_fraction(const char **at, uint64_t *ret_ms)
     return *at != start;
 }
 
+/* No sign, no exponent, no unit; ".5" is not accepted either. */
 static int store_seconds(const struct ck_option *option, const char *value, void *field, struct choke_error *error)
 {
     const char *at = value;
@@ -129,6 +140,7 @@ static int store_bytes(const struct ck_option *option, const char *value, void *
     const char *at = value;
     uint64_t bytes;
 
+    /* Half of the range, so that later additions cannot overflow. */
     if (!read_digits(&at, SIZE_MAX / 2, &bytes) || *at != '\0')
         return bad_value(option, value, "a number of bytes, such as 1048576", error);
     *(size_t *)field = (size_t)bytes;
@@ -153,6 +165,7 @@ static int (*const store[])(const struct ck_option *, const char *, void *, stru
     [CK_OPTION_COUNT] = store_count,
 };
 
+/* No abbreviations: a new option must not change what an old command line means. */
 static const struct ck_option *find(const struct ck_option *options, const char *token, size_t length)
 {
     for (; options->name; options++)
@@ -165,6 +178,7 @@ static const struct ck_option *find(const struct ck_option *options, const char 
 static const struct ck_option *nearest(const struct ck_option *options, const char *token)
 {
     const struct ck_option *best = NULL;
+    /* "--" and one letter. */
     size_t best_length = 3;
 
     for (; options->name; options++) {
@@ -183,6 +197,7 @@ static const struct ck_option *nearest(const struct ck_option *options, const ch
 static int unknown(const struct ck_option *options, const char *token, size_t length, struct choke_error *error)
 {
     char name[CK_TEXT_SAFE_MAX];
+    /* A longer name is cut. */
     (void)snprintf(name, sizeof(name), "%.*s", length < sizeof(name) ? (int)length : (int)sizeof(name), token);
     const struct ck_option *near = nearest(options, name);
 
@@ -197,6 +212,10 @@ static int parse_one(const struct ck_option *options, char *const **at, uint64_t
                      struct choke_error *error)
 {
     const char *token = **at;
+    /*
+     * "--name=VALUE" has its value here; otherwise it is the next argument, even if that begins
+     * with a dash.
+     */
     const char *value = strchr(token, '=');
     size_t length = value ? (size_t)(value - token) : strlen(token);
 
@@ -219,6 +238,7 @@ static int parse_one(const struct ck_option *options, char *const **at, uint64_t
             return ck_text_error(error, CHOKE_INVALID, EINVAL, "%s needs a value: %s", option->name, option->metavar);
         (*at)++;
     }
+    /* The offset is that of a member of the type for this kind (options.h). */
     return store[option->kind](option, value, (char *)target + option->offset, error);
 }
 
@@ -237,6 +257,7 @@ int ck_options_parse(const struct ck_option *options, char *const *args, void *t
             at++;
             break;
         }
+        /* With error NULL the message of a later error is not stored: the first one stays. */
         int r = parse_one(options, &at, &seen, target, first < 0 ? NULL : error);
         if (first == 0)
             first = r;

@@ -42,6 +42,7 @@ static int absolute_path(const char *path, char **ret_path, struct choke_error *
     char *here = getcwd(NULL, 0);
     if (!here)
         return ck_text_error(error, CHOKE_CWD, errno, "cannot find the current directory: %s", strerror(errno));
+    /* Without "/." at the end; here is passed on to the caller. */
     if (strcmp(path, ".") == 0) {
         *ret_path = here;
         return 0;
@@ -60,6 +61,7 @@ static int absolute_path(const char *path, char **ret_path, struct choke_error *
  */
 static bool leads_beneath(const char *path, const char *root)
 {
+    /* NULL if it does not exist; then the answer is no. */
     char *resolved = realpath(path, NULL);
     char *real = realpath(root, NULL);
     bool beneath = resolved && real && ck_path_beneath(real, resolved);
@@ -91,6 +93,7 @@ static int set_directories(struct ck_request *request, const struct ck_request_o
         request->request.cwd = cwd;
         return 0;
     }
+    /* The library accepts an absolute directory if it is inside the root. */
     r = absolute_path(cwd, &request->cwd, error);
     request->request.cwd = request->cwd;
     return r;
@@ -117,10 +120,12 @@ static int set_stdin(struct ck_request *request, const char *name, struct choke_
     if (!name)
         return 0;
     request->request.stdin_kind = CHOKE_STDIN_FD;
+    /* Not owned, so request->stdin_fd stays -1 and nothing is closed. */
     if (strcmp(name, "-") == 0) {
         request->request.stdin_fd = STDIN_FILENO;
         return 0;
     }
+    /* O_NOCTTY: a terminal must not become the controlling one. */
     request->stdin_fd = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (request->stdin_fd < 0 || fstat(request->stdin_fd, &status) < 0)
         return ck_text_error(error, CHOKE_INVALID, errno, "cannot open '%s' for --stdin: %s", CK_TEXT_SAFE(name),
@@ -136,6 +141,7 @@ static int set_stdin(struct ck_request *request, const char *name, struct choke_
 int ck_request_build(struct ck_request *ret_request, const struct ck_request_options *given, char *const *argv,
                      struct choke_error *error)
 {
+    /* Set first: ck_request_done is called after a failure too. */
     *ret_request = (struct ck_request){.stdin_fd = -1};
     ret_request->request = (struct choke_request){
         .argv = (const char *const *)argv,

@@ -15,19 +15,19 @@
 #include "cli/options.h"
 
 struct ck_request_options {
-    const char *cwd;
-    const char *root;
-    uint64_t timeout_ms;
-    const char *probe;
-    struct ck_string_list egress;
-    struct ck_string_list env;
-    const char *stdin_name;
+    const char *cwd;              /* NULL: "." */
+    const char *root;             /* NULL: cwd */
+    uint64_t timeout_ms;          /* CHOKE_TIMEOUT_FROM_POLICY: not given */
+    const char *probe;            /* NULL: none */
+    struct ck_string_list egress; /* HOST or HOST:PORT each */
+    struct ck_string_list env;    /* NAME=VALUE each */
+    const char *stdin_name;       /* "-": standard input; NULL: no input */
     size_t max_output_bytes;
-    int jail;
+    int jail; /* enum choke_jail */
     bool require_jail;
-    const char *keep;
+    const char *keep; /* NULL: changes are not copied */
     bool sandbox;
-    const char *policy;
+    const char *policy; /* NULL: the embedded policy */
 };
 
 #define CK_REQUEST_PRESET \
@@ -65,12 +65,13 @@ extern const struct ck_choice ck_request_jails[];
     {"--policy", "FILE", "use this policy, not the embedded one", CK_OPTION_STRING, CK_OFFER_FILES, CK_REQUEST_TARGET(policy)}
 /* clang-format on */
 
+/* What the request points to, besides argv and the options. */
 struct ck_request {
     struct choke_request request;
-    char *root;
-    char *cwd;
-    int stdin_fd; /* of --stdin FILE; -1: none */
-    bool stdin_is_fifo;
+    char *root;         /* absolute; owned */
+    char *cwd;          /* absolute; owned; NULL: request.cwd is relative to the root */
+    int stdin_fd;       /* of --stdin FILE; -1: none */
+    bool stdin_is_fifo; /* the caller must use ck_feed_begin */
 };
 
 /* Checks the command line itself. Returns 0, or a negative errno and *error. */
