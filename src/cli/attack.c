@@ -56,7 +56,7 @@ static bool has_layer(const char *const *layers, const char *wanted)
 struct attack_call {
     struct choke_context *context;
     struct ck_attack_fixture *fixture;
-    const struct ck_attack_jail *jail; /* the results are stored there */
+    const struct ck_attack_jail *jail; /* which one, and its layers */
     uint64_t deadline_ms;              /* on CLOCK_MONOTONIC */
 };
 
@@ -103,7 +103,8 @@ static void not_available(struct ck_attack_result *result, const char *layer, co
 static bool was_refused(const struct ck_attack_attempt *attempt, const struct choke_result *run)
 {
     if (run->outcome == CHOKE_SIGNALED)
-        return run->signal == SIGSYS; /* the filter kills a process that uses another system call ABI */
+        /* The filter kills a process that uses another system call ABI. */
+        return run->signal == SIGSYS;
     /* A timeout or a refused request says nothing about the attempt. */
     if (run->outcome != CHOKE_EXITED)
         return false;

@@ -37,11 +37,14 @@ enum ck_attack_check {
 struct ck_attack_attempt {
     const char *promise; /* attempts of one promise are adjacent */
     const char *name;
-    const char *layer; /* the layer that must hold it; a jail without this layer skips the attempt */
+    /* The layer that must hold it; a jail without this layer skips the attempt. */
+    const char *layer;
     enum ck_attack_entry entry;
     enum ck_attack_check check;
-    const char *args[CK_ATTACK_ARGS + 1];   /* the set, the attempt, its arguments; ends with NULL */
-    const char *before[CK_ATTACK_ARGS + 1]; /* a separate run before it, for an attempt that needs two */
+    /* The set, the attempt, its arguments; ends with NULL. */
+    const char *args[CK_ATTACK_ARGS + 1];
+    /* A separate run before it, for an attempt that needs two. */
+    const char *before[CK_ATTACK_ARGS + 1];
 };
 
 extern const struct ck_attack_attempt ck_attack_attempts[]; /* ends with promise NULL */
@@ -51,9 +54,10 @@ extern const char *const ck_attack_entries[CK_ATTACK_ENTRIES];
 
 /* A temporary directory with a root, files and listeners. ck_attack_fixture_done removes it. */
 struct ck_attack_fixture {
-    char top[40], root[64], secret[64], policy[64];
+    char top[40], root[64], secret[64], policy[64]; /* paths; top "": not made */
+    /* Values of placeholders, as text. */
     char port[8], abstract[64], pid[16], inode[24], marker[64], number[16];
-    struct stat secret_before, victim_before;
+    struct stat secret_before, victim_before;       /* to find changes */
     int signal_fd;                                  /* receives the signal that attempts send */
     int inet_fd, path_fd, datagram_fd, abstract_fd; /* -1: could not be made */
 };
@@ -87,13 +91,13 @@ struct ck_attack_result {
 };
 
 struct ck_attack_jail {
-    const char *name;
-    enum choke_jail jail;
+    const char *name;     /* for the report */
+    enum choke_jail jail; /* for the request */
     bool available;
     char reason[CHOKE_MESSAGE_MAX];   /* why it is not available */
     const char *const *layers;        /* the layers that held; they belong to first */
     struct ck_attack_result *results; /* one per attempt, in the order of the table */
-    struct choke_result *first;
+    struct choke_result *first;       /* of the run that found out the layers; owned */
 };
 
 const char *ck_attack_state_name(enum ck_attack_state state);

@@ -83,7 +83,6 @@ static bool read_ago(const char *text, char ret_time[CK_AUDIT_TIME_SIZE])
         if (digits == 0 || text[digits] != units[i].letter || text[digits + 1] != '\0' ||
             number > LONGEST_AGO / units[i].seconds)
             continue;
-        /* An age is relative to now, so the log's clock and this one should be the same. */
         time_t then = time(NULL) - (time_t)(number * units[i].seconds);
         return gmtime_r(&then, &parts) &&
                strftime(ret_time, CK_AUDIT_TIME_SIZE, "%Y-%m-%dT%H:%M:%S.000000Z", &parts) > 0;

@@ -8,19 +8,21 @@
 
 #include <jansson.h>
 
-#define CK_AUDIT_UNFINISHED "unfinished" /* an intent without an outcome in the log; used like an outcome */
-#define CK_AUDIT_TIME_SIZE 28            /* "2026-11-15T16:38:18.123456Z" and a NUL; sorts as text */
+/* An intent without an outcome in the log; used like an outcome. */
+#define CK_AUDIT_UNFINISHED "unfinished"
+/* "2026-11-15T16:38:18.123456Z" and a NUL; sorts as text. */
+#define CK_AUDIT_TIME_SIZE 28
 
 /*
  * Zero-filled matches everything. Within a list one value must match; all criteria that are set
  * must match.
  */
 struct ck_audit_filter {
-    struct ck_string_list outcomes;
+    struct ck_string_list outcomes; /* names of outcomes, or CK_AUDIT_UNFINISHED */
     struct ck_string_list tools;
     struct ck_string_list probes;
-    char since[CK_AUDIT_TIME_SIZE];
-    char until[CK_AUDIT_TIME_SIZE];
+    char since[CK_AUDIT_TIME_SIZE]; /* "": no limit */
+    char until[CK_AUDIT_TIME_SIZE]; /* the same; inclusive */
 };
 
 /* What is known about a call; NULL for what it does not have. */

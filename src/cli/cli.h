@@ -30,7 +30,8 @@ struct ck_command {
     const char *details;  /* shown below the options, or NULL */
     enum ck_operand operand;
     const struct ck_option *options;
-    int (*run)(char *const *args); /* gets the arguments after the command's name; returns the exit status */
+    /* Gets the arguments after the command's name; returns the exit status. */
+    int (*run)(char *const *args);
 };
 
 extern const struct ck_command ck_command_run;
@@ -76,7 +77,8 @@ bool ck_cli_starts_group(const struct ck_command *const *command);
 void ck_cli_help_overview(FILE *out);
 void ck_cli_help_group(FILE *out, const char *group);
 void ck_cli_help_command(FILE *out, const struct ck_command *command);
-int ck_cmd_help_show(const struct ck_command *command); /* on standard output; returns the exit status */
+/* On standard output; returns the exit status. */
+int ck_cmd_help_show(const struct ck_command *command);
 
 /* In completion_bash.c and completion_zsh.c. tools are the tools that a caller may run. */
 void ck_completion_bash(FILE *out, const struct ck_string_list *tools);

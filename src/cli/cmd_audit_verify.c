@@ -129,7 +129,9 @@ static bool print_record(void *data, const struct choke_audit_record *record)
     return !ferror(stdout);
 }
 
-/* On standard error. Each note after the first says what this verification did not prove. */
+/*
+ * On standard error. The first line is the result; the others say what was not checked or repaired.
+ */
 static void print_notes(const struct record_printer *printer, const struct choke_audit_report *report)
 {
     unsigned long long last = report->first_seq + report->records - 1;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* a required tool is not ready; a missing layer does not change the status */
+/* A required tool is not ready. A layer that does not work does not change the status. */
 #define STATUS_NOT_READY 1
 #define REPORT_VERSION 1
 #define DIGEST_SHOWN 12 /* digits of the sha256; --json has all 64 */

@@ -122,7 +122,6 @@ static int parse(char *const *args, struct lock_options *given, const char **ret
     if (count < 0 || given->review.help)
         return count;
     const char *operand = args[count];
-    /* Set before the checks below: the two errors do not use it. */
     *ret_path = given->check && operand ? operand : given->output ? given->output : LOCK_NAME;
     if (operand && (!given->check || args[count + 1]))
         return ck_text_error(error, CHOKE_INVALID, EINVAL, "unexpected argument '%s'; FILE is for --check only",

@@ -9,9 +9,9 @@
 #include "cli/report.h"
 
 struct ck_event_printer {
-    struct ck_outlet *notes;
-    enum ck_report_form form;
-    bool verbose; /* also debug and info, not only warnings */
+    struct ck_outlet *notes;  /* where the lines go */
+    enum ck_report_form form; /* JSON, or text for the other two */
+    bool verbose;             /* also debug and info, not only warnings */
 };
 
 /* A choke_event_fn; data is a struct ck_event_printer. */

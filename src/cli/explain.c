@@ -12,7 +12,7 @@
 
 #define LINE_MAX_BYTES 16384 /* two paths */
 
-/* 0: the decision has no timeout, as for most refusals. */
+/* 0: the decision has no timeout, for example because the request was refused. */
 static json_t *timeout_or_null(const struct choke_decision *decision)
 {
     return decision->timeout_ms != 0 ? json_integer((json_int_t)decision->timeout_ms) : json_null();
@@ -129,7 +129,6 @@ static void write_text(struct ck_session *session, const struct choke_decision *
         return;
     }
     print_decision(out, decision);
-    /* fclose reports a failed allocation of any write before it; text is freed in either case. */
     if (fclose(out) == 0)
         ck_outlet_write(&session->out, text, length);
     else

@@ -39,7 +39,8 @@ static void print_annotation(const struct choke_lint_finding *finding)
     print_value(ck_text_safe(path, sizeof(path), finding->name), "%\r\n:,");
     if (finding->line != 0)
         (void)printf(",line=%u,endLine=%u", finding->line, finding->end_line);
-    if (finding->line != 0 && finding->end_line == finding->line) /* columns are valid within one line only */
+    /* Columns are valid within one line only. */
+    if (finding->line != 0 && finding->end_line == finding->line)
         (void)printf(",col=%u,endColumn=%u", finding->column, finding->end_column);
     (void)printf(",title=%s::", finding->rule->id);
     print_value(finding->message, "%\r\n");

@@ -4,7 +4,7 @@
 #include "cli/lint.h"
 #include "cli/review.h"
 
-#define REPORT_VERSION 1 /* raise it if a member changes its meaning or is removed */
+#define REPORT_VERSION 1
 
 /* json_int_t has 63 bits; no count comes near that. */
 static int set_count(json_t *object, const char *key, uint64_t count)
@@ -120,7 +120,7 @@ static json_t *report_object(const struct choke_lint_report *report, bool clean)
     bad |= json_object_set_new(object, "skipped", skips);
     if (!bad)
         return object;
-    /* findings and skips belong to object by now, also if setting them failed. */
+    /* json_object_set_new has taken findings and skips, or freed them if it failed. */
     json_decref(object);
     return NULL;
 }

@@ -55,7 +55,6 @@ static int store_flag(const struct ck_option *option, const char *value, void *f
     return 0;
 }
 
-/* An empty value is most likely an unset variable of a script. */
 static int store_string(const struct ck_option *option, const char *value, void *field, struct choke_error *error)
 {
     if (value[0] == '\0')
@@ -140,7 +139,6 @@ static int store_bytes(const struct ck_option *option, const char *value, void *
     const char *at = value;
     uint64_t bytes;
 
-    /* Half of the range, so that later additions cannot overflow. */
     if (!read_digits(&at, SIZE_MAX / 2, &bytes) || *at != '\0')
         return bad_value(option, value, "a number of bytes, such as 1048576", error);
     *(size_t *)field = (size_t)bytes;

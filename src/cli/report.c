@@ -35,7 +35,8 @@ static int exit_status(const struct choke_result *result, int signal)
         return CK_EXIT_TIMEOUT;
     if (result->outcome == CHOKE_CANCELLED && signal != 0)
         return CK_EXIT_SIGNAL + signal;
-    if (result->rule && strcmp(result->rule, "audit") == 0) /* its errno is about the log, not the tool */
+    /* Its errno is about the log, not the tool. */
+    if (result->rule && strcmp(result->rule, "audit") == 0)
         return CK_EXIT_REFUSED;
     return ck_report_refusal_status(result->outcome, &result->error);
 }

@@ -23,7 +23,8 @@ const struct ck_choice ck_request_jails[] = {{"auto", CHOKE_JAIL_AUTO},
 /* These checks need no file system, so that a mistake on the command line is found first. */
 int ck_request_check(const struct ck_request_options *given, char *const *argv, struct choke_error *error)
 {
-    if (given->max_output_bytes < CHOKE_MIN_OUTPUT_BYTES) /* the library would read 0 as its default */
+    /* The library would read 0 as its default. */
+    if (given->max_output_bytes < CHOKE_MIN_OUTPUT_BYTES)
         return ck_text_error(error, CHOKE_INVALID, EINVAL, "--max-output is too small; give %zu bytes or more",
                              CHOKE_MIN_OUTPUT_BYTES);
     if (!argv[0])

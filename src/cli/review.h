@@ -10,11 +10,13 @@
 struct ck_review_options {
     bool json;
     bool help;
-    const char *policy; /* the same as the first operand, because the other commands have --policy */
+    /* The same as the first operand, because the other commands have --policy. */
+    const char *policy;
 };
 
 extern const struct ck_option ck_review_options[];
-extern const struct ck_option ck_review_policy_options[]; /* with --policy, for commands about one policy */
+/* With --policy, for commands about one policy. */
+extern const struct ck_option ck_review_policy_options[];
 
 #define CK_REVIEW_OPERANDS_MAX 2
 

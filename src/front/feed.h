@@ -18,9 +18,9 @@
 #include <stdbool.h>
 
 struct ck_feed {
-    int from_fd; /* the FIFO, owned by the caller; -1: nothing to move, or no more */
-    int to_fd;
-    int tool_fd;
+    int from_fd;  /* the FIFO, owned by the caller; -1: nothing to move, or no more */
+    int to_fd;    /* the end that is written; -1: closed, so that the tool sees the end */
+    int tool_fd;  /* the end that the tool reads */
     bool is_full; /* the tool has to read first */
 };
 

@@ -72,11 +72,14 @@ void ck_outlet_write(struct ck_outlet *outlet, const void *data, size_t length)
     while (length > 0 && outlet->error == 0 && !outlet->cut) {
         if (!wait_writable(outlet))
             return;
+        /*
+         * EAGAIN is possible: another process may have made the descriptor nonblocking. Then poll
+         * again.
+         */
         ssize_t written = write(outlet->fd, bytes, length < most ? length : most);
         if (written > 0) {
             bytes += written;
             length -= (size_t)written;
-            /* EAGAIN: another process has made the descriptor nonblocking; poll again. */
         } else if (written < 0 && errno != EINTR && errno != EAGAIN) {
             outlet->error = errno;
         }

@@ -102,7 +102,6 @@ int ck_session_wait(struct ck_session *session, struct choke_context *context, c
                     struct choke_error *error)
 {
     while (!choke_job_result(job)) {
-        /* What exactly is ready does not matter: each of the three below checks for itself. */
         struct pollfd fds[] = {{.fd = choke_fd(context), .events = POLLIN},
                                {.fd = session->signal_fd, .events = POLLIN},
                                ck_feed_poll(&session->feed)};

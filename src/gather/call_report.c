@@ -97,12 +97,9 @@ int ck_call_report_add(struct ck_probe_report *report, const struct ck_probe_cal
         ck_call_report_free_argv(copy);
         return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
     }
-    grown[report->call_count++] =
-        (struct ck_call_report){/* exit_code -1 and the outcome "none" until the result is known. */
-                                .id = call->id,
-                                .argv = copy,
-                                .outcome = choke_outcome_name(CHOKE_NONE),
-                                .exit_code = -1};
+    /* exit_code -1 and the outcome "none" until the result is known. */
+    grown[report->call_count++] = (struct ck_call_report){
+        .id = call->id, .argv = copy, .outcome = choke_outcome_name(CHOKE_NONE), .exit_code = -1};
     return 0;
 }
 

@@ -16,8 +16,9 @@ struct ck_coordinate_options {
     struct choke_context *context;
     struct ck_session *session; /* begun */
     const struct ck_probes *probes;
-    const char *const *only; /* NULL-terminated names of probes; those that they need are added; NULL: all */
-    const char *root;        /* as resolved */
+    /* NULL-terminated names of probes; those that they need are added; NULL: all. */
+    const char *const *only;
+    const char *root; /* as resolved */
     int root_fd;
     unsigned jobs;       /* 1 to CK_COORDINATE_JOBS_MAX */
     uint64_t timeout_ms; /* for each call; CHOKE_TIMEOUT_FROM_POLICY: the probe's limit */

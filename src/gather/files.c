@@ -69,7 +69,7 @@ static bool make_room(void **items, size_t count, size_t *room, size_t size)
 
 /* ---- one directory ---- */
 
-/* O_NONBLOCK: the name may have become a FIFO since it was listed. NO_XDEV refuses other mounts. */
+/* RESOLVE_NO_XDEV refuses other mounts. The root itself is "". */
 static int open_directory(int root_fd, const char *path)
 {
     return ck_file_resolve(root_fd, path[0] != '\0' ? path : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK,

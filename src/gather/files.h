@@ -17,9 +17,10 @@
 struct ck_matches {
     char **paths; /* from the root, any bytes, sorted by bytes; NULL-terminated */
     size_t count;
-    char *blocking_path; /* a file that the tool would open by itself and wait for (probes.h, opens); NULL: none */
-    bool cut;            /* more files matched than are kept */
-    bool may_apply;      /* nothing matched, but the walk is incomplete and no call needs the names */
+    /* A file that the tool would open by itself and wait for (probes.h, opens); NULL: none. */
+    char *blocking_path;
+    bool cut;       /* more files matched than are kept */
+    bool may_apply; /* nothing matched, but the walk is incomplete and no call needs the names */
 };
 
 struct ck_files {

@@ -31,13 +31,13 @@ struct ck_call_report {
     const char *id;
     char **argv;         /* as it was called, with placeholders replaced */
     const char *outcome; /* choke_outcome_name */
-    int exit_code;
-    char *rule;
-    char *jail;    /* NULL if nothing ran */
-    char **layers; /* NULL-terminated */
+    int exit_code;       /* -1 unless the outcome is "exited" */
+    char *rule;          /* what decided; NULL: not known */
+    char *jail;          /* NULL if nothing ran */
+    char **layers;       /* NULL-terminated */
     uint64_t duration_us, user_us, system_us, max_rss_kib;
-    uint64_t out_bytes, err_bytes;
-    bool truncated;
+    uint64_t out_bytes, err_bytes; /* that the tool wrote, also what was not kept */
+    bool truncated;                /* of one of the streams, the beginning is lost */
 };
 
 struct ck_probe_report {
@@ -56,8 +56,8 @@ struct ck_probe_report {
 struct ck_tool_used {
     const char *name;
     char *path;
-    char *version;
-    char *sha256;
+    char *version; /* NULL: not known */
+    char *sha256;  /* NULL: not known */
 };
 
 struct ck_gathering {

@@ -19,11 +19,13 @@
 
 struct ck_call_setup {
     const struct ck_probe_call *call;
-    const char *const *argv;          /* NULL-terminated; the coordinator has replaced its placeholders */
-    const char *const *document_argv; /* argv for the document, if that would differ from run to run; NULL: argv */
-    const char *root;                 /* of the request */
-    int stdin_fd;                     /* -1: the stdin of the call */
-    bool skip;                        /* the call is left out; its answer is empty, with status 0 */
+    /* NULL-terminated; the coordinator has replaced its placeholders. */
+    const char *const *argv;
+    /* argv for the document, if that would differ from run to run; NULL: argv. */
+    const char *const *document_argv;
+    const char *root; /* of the request */
+    int stdin_fd;     /* -1: the stdin of the call */
+    bool skip;        /* the call is left out; its answer is empty, with status 0 */
 };
 
 struct ck_preparation {

@@ -72,10 +72,7 @@ void ck_probe_run_drop(struct ck_probe_run *run)
     }
 }
 
-/*
- * For a probe that did not end, after a failure of the whole gather. After an end nothing is left
- * to do.
- */
+/* Frees what is left, also of a probe that did not end because the whole gather failed. */
 void ck_probe_run_done(struct ck_probe_run *run)
 {
     if (run->is_prepared)
@@ -297,7 +294,8 @@ static void start_next_call(struct ck_probe_run *run)
 void ck_probe_run_begin(struct ck_probe_run *run)
 {
     run->report->state = CK_PROBE_STATE_RUNNING;
-    run->report->started_us = ck_gather_elapsed_us(run->gather_state) + 1; /* 0 means that it did not run */
+    /* 0 means that it did not run. */
+    run->report->started_us = ck_gather_elapsed_us(run->gather_state) + 1;
     start_next_call(run);
 }
 

@@ -19,26 +19,27 @@
 /* Shared by all probe runs. */
 struct ck_gather_state {
     struct choke_context *context;
-    const char *root;
-    uint64_t timeout_ms; /* for each call; CHOKE_TIMEOUT_FROM_POLICY: the probe's limit */
-    size_t output_bytes; /* the most that is kept of a stream */
-    int keep_fd;         /* a directory for the output of the calls; -1: none */
-    int keep_error;      /* the first negative errno of a write there */
-    uint64_t start_us;   /* monotonic */
-    bool cancelled;
+    const char *root;          /* as resolved */
+    uint64_t timeout_ms;       /* for each call; CHOKE_TIMEOUT_FROM_POLICY: the probe's limit */
+    size_t output_bytes;       /* the most that is kept of a stream */
+    int keep_fd;               /* a directory for the output of the calls; -1: none */
+    int keep_error;            /* the first negative errno of a write there */
+    uint64_t start_us;         /* monotonic */
+    bool cancelled;            /* by a signal: nothing new is started */
     struct ck_probe_run *runs; /* one per probe */
     size_t count;
 };
 
 struct ck_probe_run {
     struct ck_gather_state *gather_state;
-    struct ck_probe_report *report;
-    const struct ck_matches *matches;
-    struct choke_job *jobs[CK_PROBE_CALLS_MAX];      /* of the calls so far; freed when they are no longer read */
+    struct ck_probe_report *report;   /* owned by the gathering */
+    const struct ck_matches *matches; /* the files that applies_when matched */
+    /* Of the calls so far; freed when they are no longer read. */
+    struct choke_job *jobs[CK_PROBE_CALLS_MAX];
     struct ck_temporary changes[CK_PROBE_CALLS_MAX]; /* what the calls wrote into their overlays */
     size_t answered;                                 /* calls with an answer */
-    void *prepared;
-    bool is_prepared; /* begun, and not ended */
+    void *prepared;                                  /* the state of the preparation */
+    bool is_prepared;                                /* begun, and not ended */
 };
 
 void ck_probe_run_begin(struct ck_probe_run *run);

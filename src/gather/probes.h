@@ -70,7 +70,7 @@ enum ck_probe_layer {
 
 /* The input of a call. At most one of text and probe is set. */
 struct ck_probe_stdin {
-    const char *text;
+    const char *text;  /* the input itself */
     const char *probe; /* a probe named in needs */
     const char *call;  /* of that probe */
 };
@@ -81,8 +81,8 @@ struct ck_probe_call {
     const char *tool;        /* NULL: the probe's */
     const char *const *argv; /* NULL-terminated */
     struct ck_probe_stdin input;
-    unsigned timeout_s; /* 0: the probe's */
-    const int *may_fail;
+    unsigned timeout_s;  /* 0: the probe's */
+    const int *may_fail; /* exit statuses besides 0 that are answers */
     uint32_t may_fail_count;
     bool keeps; /* its tool's workspace is overlay, and the reader needs the changes */
 };
@@ -91,17 +91,17 @@ struct ck_probe {
     struct ck_yaml_place position; /* in the file, for messages */
     const char *name;
     enum ck_probe_layer layer;
-    const char *why;
-    const char *tool;
+    const char *why;                 /* one sentence */
+    const char *tool;                /* of the policy */
     const char *const *applies_when; /* NULL-terminated; empty: always */
     const char *const *opens;        /* NULL-terminated; empty: nothing */
-    const char *const *needs;
-    const char *const *egress;
-    const char *output;
-    const char *prepare;     /* NULL: nothing */
-    unsigned timeout_s;      /* 0: the policy's limit */
-    unsigned max_output_mib; /* never 0 */
-    bool git;
+    const char *const *needs;        /* names of probes; NULL-terminated */
+    const char *const *egress;       /* hosts; NULL-terminated */
+    const char *output;              /* names the reader (evidence.h) */
+    const char *prepare;             /* NULL: nothing */
+    unsigned timeout_s;              /* 0: the policy's limit */
+    unsigned max_output_mib;         /* never 0 */
+    bool git;                        /* skipped without a complete git repository */
     const struct ck_probe_call *calls;
     uint32_t call_count;
 };

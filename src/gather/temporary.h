@@ -19,6 +19,7 @@ struct ck_temporary {
 
 /* Returns 0, or a negative errno without a directory. Others have no access to it. */
 int ck_temporary_make(enum ck_temporary_kind kind, struct ck_temporary *ret_temporary);
-void ck_temporary_remove(struct ck_temporary *temporary); /* with everything in it; a zero-filled one is ignored */
+/* With everything in it; a zero-filled one is ignored. */
+void ck_temporary_remove(struct ck_temporary *temporary);
 
 #endif

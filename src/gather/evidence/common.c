@@ -127,9 +127,9 @@ static const char *const severities[] = {"critical", "high", "medium", "low", "i
 
 const char *ck_evidence_severity(const char *level)
 {
+    /* Names that tools use for a level, if they are not those of severities. */
     static const struct {
         const char *level, *severity;
-        /* Names that tools use for levels which have another name here. */
     } known[] = {{"error", "high"}, {"warning", "medium"}, {"moderate", "medium"}};
 
     for (size_t i = 0; level && i < SEVERITY_COUNT; i++)

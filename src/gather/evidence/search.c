@@ -205,7 +205,8 @@ static bool add_structural(struct ck_evidence_list *list, const json_t *match)
         return false;
     const char *path = json_string_value(file);
     path += strncmp(path, "./", 2) == 0 ? 2 : 0;
-    bool info = severity_text && strcmp(severity_text, "info") == 0; /* between a warning and a hint */
+    /* Between a warning and a hint. */
+    bool info = severity_text && strcmp(severity_text, "info") == 0;
     const char *severity = info ? "low" : ck_evidence_severity(severity_text);
     if (!ck_evidence_list_wants(
             list, &(struct ck_evidence_location){json_string_value(id), severity, path, strlen(path), line}))

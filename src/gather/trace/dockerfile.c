@@ -339,8 +339,10 @@ static bool refuse(struct ck_dockerfile *dockerfile, struct dockerfile_span line
 
 static const struct instruction {
     const char *name;
-    bool (*take)(struct ck_dockerfile *dockerfile, struct dockerfile_span line); /* NULL: it is written unchanged */
-    bool may_hold_file;                                                          /* "<<X": the next lines, up to X */
+    /* NULL: it is written unchanged. */
+    bool (*take)(struct ck_dockerfile *dockerfile, struct dockerfile_span line);
+    /* "<<X": the next lines, up to X. */
+    bool may_hold_file;
 } instructions[] = {
     {"FROM", take_from, false},  {"COPY", take_copy, true}, {"ADD", take_add, true},      {"RUN", take_run, true},
     {"ONBUILD", refuse, false},  {"ARG", NULL, false},      {"CMD", NULL, false},         {"ENTRYPOINT", NULL, false},
@@ -443,7 +445,8 @@ struct ck_dockerfile *ck_dockerfile_read(const char *text, size_t length, char r
 {
     struct ck_dockerfile *dockerfile = calloc(1, sizeof(*dockerfile));
     struct dockerfile_span all = {text, length};
-    char *joined = calloc(1, length + 1); /* ends with a NUL, so that its parts can be used as text */
+    /* Ends with a NUL, so that its parts can be used as text. */
+    char *joined = calloc(1, length + 1);
     ret_reason[0] = '\0';
     bool taken = false;
     if (!dockerfile || !joined)

@@ -499,7 +499,8 @@ void ck_trace_events_call(struct ck_trace_events *events, unsigned long pid, str
     struct ck_trace_call call;
     bool leaves = false;
     if (!ck_trace_call_read(body, &call)) {
-        events->incomplete = events->incomplete || !ck_trace_span_begins(body, "--- "); /* a signal is not a call */
+        /* A signal is not a call. */
+        events->incomplete = events->incomplete || !ck_trace_span_begins(body, "--- ");
         return;
     }
     if (ck_trace_processes_creates(call.name))

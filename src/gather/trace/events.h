@@ -34,14 +34,16 @@ struct ck_trace_events {
     json_t *sockets;
     json_t *attempts; /* on other processes */
     struct ck_trace_processes processes;
-    char witness_directory[CK_TRACE_DIRECTORY_MAX]; /* from the first execution; "": not known yet */
-    unsigned long first_pid;                        /* of the image's program */
-    bool started;                                   /* it was executed: files and sockets count from then on */
-    bool incomplete;                                /* there was more than is kept, or something could not be read */
-    int bad;                                        /* out of memory */
+    /* From the first execution; "": not known yet. */
+    char witness_directory[CK_TRACE_DIRECTORY_MAX];
+    unsigned long first_pid; /* of the image's program */
+    bool started;            /* it was executed: files and sockets count from then on */
+    bool incomplete;         /* there was more than is kept, or something could not be read */
+    int bad;                 /* out of memory */
 };
 
-int ck_trace_events_init(struct ck_trace_events *events); /* 0, or out of memory; call done in either case */
+/* 0, or out of memory; call done in either case. */
+int ck_trace_events_init(struct ck_trace_events *events);
 void ck_trace_events_call(struct ck_trace_events *events, unsigned long pid, struct ck_trace_span body);
 void ck_trace_events_done(struct ck_trace_events *events); /* zero-filled is fine */
 

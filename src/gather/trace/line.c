@@ -4,7 +4,8 @@
 #include <string.h>
 
 #define UNFINISHED " <unfinished ...>"
-#define CHANGED " <pid changed to " /* a thread executes a program: the rest comes under the pid of its process */
+/* A thread executes a program: the rest comes under the pid of its process. */
+#define CHANGED " <pid changed to "
 #define RESUMED " resumed>"
 #define PID_DIGITS_MAX 10 /* fits into an unsigned long; pids of Linux have at most 7 */
 
@@ -201,7 +202,8 @@ struct ck_trace_line ck_trace_line_read(struct ck_trace_span line)
      */
     if (digits == 0 || body.length == 0 || body.at == line.at + digits)
         return read;
-    if (ck_trace_span_begins(body, "--- ")) /* a signal or a stop; if it ends the process, another line says so */
+    /* A signal or a stop; if it ends the process, another line says so. */
+    if (ck_trace_span_begins(body, "--- "))
         return read;
     read.body = body;
     /* take_end changes read.body only on success, so the tests can follow each other. */
@@ -244,6 +246,7 @@ static size_t take_args(struct ck_trace_span body, size_t start, struct ck_trace
     /* Commas in structures, lists and calls such as htons(443) do not separate arguments. */
     int depth = 0;
     for (size_t i = start; i < body.length; i++) {
+        /* A NUL is tested below, because strchr also finds the NUL that ends its list. */
         char byte = body.at[i], close = closing_of(body, i);
         if (close != '\0') {
             i = string_end(body, i, close) - 1;
@@ -253,7 +256,6 @@ static size_t take_args(struct ck_trace_span body, size_t start, struct ck_trace
         } else if (byte == ',' && depth == 0) {
             add_arg(call, body, start, i);
             start = i + 1;
-            /* strchr also finds the NUL at the end of its first argument. */
         } else if (strchr("([{", byte) && byte != '\0') {
             depth++;
         } else if (strchr(")]}", byte) && byte != '\0') {

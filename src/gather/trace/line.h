@@ -19,6 +19,7 @@
 
 #define CK_TRACE_ARGS_MAX 6
 
+/* A part of a line; not NUL-terminated. */
 struct ck_trace_span {
     const char *at;
     size_t length;

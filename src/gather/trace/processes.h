@@ -14,9 +14,11 @@
 
 /* Begin with a zero-filled struct. */
 struct ck_trace_processes {
-    json_t *open;   /* by pid: number of beginnings minus number of ends; an entry of 0 is removed */
-    size_t unknown; /* calls that may have made a process: they were ended before they returned its pid */
-    bool cut;       /* there are too many */
+    /* By pid: number of beginnings minus number of ends; an entry of 0 is removed. */
+    json_t *open;
+    /* Calls that may have made a process: they were ended before they returned its pid. */
+    size_t unknown;
+    bool cut; /* there are too many */
 };
 
 /* Returns 0, or 1 when out of memory; call done in either case. */

@@ -16,7 +16,7 @@ struct ck_finding_kind {
     enum ck_severity severity;
     const struct ck_probe *probe;
     const json_t *first; /* the first one in the probe's list */
-    size_t count;
+    size_t count;        /* of findings of this kind, also those that the list does not have */
 };
 
 struct ck_finding_kinds {

@@ -66,10 +66,10 @@ static void narrow(struct ck_table_row_widths *widths, enum ck_column column, si
 
 void ck_table_row_fit_widths(struct ck_table_row_widths *widths, const struct ck_gathering *gathering, size_t columns)
 {
+    /* In this order until the line fits. A later step may repeat a column with a smaller width. */
     static const struct {
         enum ck_column column;
         size_t least;
-        /* In this order until the line fits. A later step may repeat a column with a smaller width. */
     } steps[] = {{CK_COLUMN_TOOL, 8},  {CK_COLUMN_PROBE, 16}, {CK_COLUMN_JAIL, 0},  {CK_COLUMN_TOOL, 0},
                  {CK_COLUMN_FOUND, 0}, {CK_COLUMN_TIME, 0},   {CK_COLUMN_PROBE, 4}, {CK_COLUMN_STATE, 2}};
     size_t most = columns < CK_VIEW_COLUMNS ? columns : CK_VIEW_COLUMNS;
