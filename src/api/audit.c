@@ -22,6 +22,9 @@
 
 /* ---- open and close ---- */
 
+/*
+ * The log must not move when the program changes its directory: it is opened with the first record.
+ */
 static const char *absolute(struct ck_arena *arena, const char *path)
 {
     char here[PATH_MAX];
@@ -34,8 +37,10 @@ static const char *absolute(struct ck_arena *arena, const char *path)
 int ck_audit_init(struct choke_context *context, const struct choke_options *options, struct choke_error *error)
 {
     struct ck_audit *audit = &context->audit;
+    /* Before anything can fail: ck_audit_done closes what is not -1. */
     audit->directory.fd = -1;
     audit->log.fd = -1;
+    /* No audit: path stays NULL, and nothing is recorded. */
     if (!options->audit_path)
         return 0;
     if (options->audit_path[0] == '\0' || options->audit_sync > CHOKE_AUDIT_SYNC_NONE)
@@ -45,10 +50,12 @@ int ck_audit_init(struct choke_context *context, const struct choke_options *opt
     audit->path = absolute(&context->text, options->audit_path);
     if (!audit->path)
         return ck_error_oom(error);
+    /* Records of several contexts may be in one log; the random id says which belong together. */
     int r = ck_log_random_hex(audit->id, CK_AUDIT_LOG_HEX);
     return r == 0 ? 0 : ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot get random bytes for the audit log");
 }
 
+/* In a fork of the owner nothing is synced or unlocked: see ck_log_forget. */
 void ck_audit_done(struct choke_context *context, bool owner)
 {
     struct ck_audit *audit = &context->audit;
@@ -62,10 +69,17 @@ void ck_audit_done(struct choke_context *context, bool owner)
     free(audit->policy.json);
 }
 
+/*
+ * The log is only named here; ck_log_append opens or creates the file. What does not change between
+ * records is computed once.
+ */
 static int open_log(struct choke_context *context, struct choke_error *error)
 {
     struct ck_audit *audit = &context->audit;
     const char *name;
+    /*
+     * "" until the first record: hashing the policy is not needed by a context that runs nothing.
+     */
     if (audit->policy_sha256[0] == '\0') {
         ck_readiness_policy_digest(context, audit->policy_sha256);
         audit->policy.sha256 = audit->policy_sha256;
@@ -74,6 +88,7 @@ static int open_log(struct choke_context *context, struct choke_error *error)
             audit->policy.path = ck_secret_show(audit->policy_shown, file, ck_secret_kind(file));
         ck_line_hash("", 0, audit->empty_hash);
     }
+    /* Opens nothing if it is already open, and only returns the name. */
     int r = ck_audit_directory_open(&audit->directory, audit->path, &name, error);
     if (r < 0 || audit->open)
         return r;
@@ -91,7 +106,7 @@ bool ck_audit_waits(const struct choke_context *context)
 
 /* ---- records ---- */
 
-/* Reports what happened to the log during an append. */
+/* Reports what happened to the log during an append. Each is reported once, so it is cleared. */
 static void report_log_events(const struct choke_context *context, struct ck_log *log)
 {
     if (log->repaired_bytes != 0)
@@ -102,6 +117,10 @@ static void report_log_events(const struct choke_context *context, struct ck_log
     log->rotation_error = 0;
 }
 
+/*
+ * Adds the record in audit->record to the log. There is one record buffer per context, so it is
+ * filled and appended at once.
+ */
 static int append(struct choke_context *context, uint64_t *ret_seq, struct choke_error *error)
 {
     struct ck_audit *audit = &context->audit;
@@ -110,6 +129,7 @@ static int append(struct choke_context *context, uint64_t *ret_seq, struct choke
     return r;
 }
 
+/* Writes an intent, or a refusal with its end in the same record: nothing else follows it. */
 static int record_call(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan, bool refused,
                        struct choke_error *error)
 {
@@ -127,7 +147,10 @@ static int record_call(struct choke_job *job, const struct choke_request *reques
     return r;
 }
 
-/* The message of the log, and what it means for the call. */
+/*
+ * The message of the log, and what it means for the call. SPAWN_FAILED, whatever the cause: nothing
+ * runs without its record.
+ */
 static int fail_unrecorded(const struct choke_context *context, const struct choke_error *cause,
                            struct choke_error *error)
 {
@@ -136,7 +159,11 @@ static int fail_unrecorded(const struct choke_context *context, const struct cho
                         cause->message);
 }
 
-/* A log that the tool could write to proves nothing about the tool. */
+/*
+ * A log that the tool could write to proves nothing about the tool. Without a jail the tool can
+ * write wherever the caller can, so the place does not matter. With ro and overlay it writes
+ * nothing into the root itself.
+ */
 static int check_place(const struct choke_context *context, const struct ck_plan *plan, struct choke_error *error)
 {
     const struct ck_audit *audit = &context->audit;
@@ -156,6 +183,7 @@ int ck_audit_intent(struct choke_job *job, const struct choke_request *request, 
     if (!context->audit.path)
         return 0;
     int r = open_log(context, &cause);
+    /* unrecorded is not set for this one: the log works, so the refusal can be recorded. */
     if (r == 0 && check_place(context, plan, error) < 0)
         return -EPERM;
     if (r == 0)
@@ -164,7 +192,9 @@ int ck_audit_intent(struct choke_job *job, const struct choke_request *request, 
         job->result->unrecorded = true;
         return fail_unrecorded(context, &cause, error);
     }
+    /* From here on the job owes the log an outcome. */
     job->has_intent = true;
+    /* Only for recorded runs: the hashes go into the outcome. */
     ck_audit_hook_output(job);
     return 0;
 }
@@ -182,7 +212,10 @@ void ck_audit_refused(struct choke_job *job, const struct choke_request *request
         ck_audit_unrecorded(job, &error);
 }
 
-/* Appends a record that follows an intent. */
+/*
+ * Appends a record that follows an intent. It is too late to refuse: the tool has run. So a failure
+ * is only reported.
+ */
 static void record_after_intent(struct choke_job *job, int written)
 {
     struct choke_error error;
@@ -207,6 +240,7 @@ void ck_audit_egress(struct choke_job *job, const struct ck_gate_event *event)
 int ck_audit_sync(struct choke_context *context, struct choke_error *error)
 {
     struct choke_error cause = {0};
+    /* Not open: nothing was recorded yet. */
     int r = context->audit.open ? ck_log_sync(&context->audit.log, &cause) : 0;
     return r < 0 ? fail_unrecorded(context, &cause, error) : 0;
 }

@@ -20,28 +20,30 @@ struct ck_gate_event;
 struct ck_stream_hashes;
 
 struct ck_audit {
-    const char *path; /* absolute; NULL: no audit */
-    struct ck_audit_directory directory;
-    bool open; /* the log is initialised */
-    struct ck_log log;
-    enum choke_audit_sync sync;
-    uint64_t max_bytes;
-    struct ck_record record;
-    char id[CK_AUDIT_LOG_HEX + 1];      /* random name of the context */
-    char policy_sha256[CK_DIGEST_SIZE]; /* "": not yet computed */
+    const char *path;                    /* absolute; NULL: no audit */
+    struct ck_audit_directory directory; /* of path */
+    bool open;                           /* the log is initialised */
+    struct ck_log log;                   /* opened by the first record */
+    enum choke_audit_sync sync;          /* when records must be on the disk */
+    uint64_t max_bytes;                  /* of one file, then the log is rotated; 0: never */
+    struct ck_record record;             /* the buffer for the record that is being written */
+    char id[CK_AUDIT_LOG_HEX + 1];       /* random name of the context */
+    char policy_sha256[CK_DIGEST_SIZE];  /* "": not yet computed */
+    /* as records name it; its json is made by the first record */
     struct ck_audit_policy policy;
     char policy_shown[CK_SECRET_SHOWN_MAX]; /* its path, if that has a credential */
     char empty_hash[CK_AUDIT_HASH_HEX + 1]; /* the hash of an empty stream */
-    struct ck_tooldigests digests;
+    struct ck_tooldigests digests;          /* so that a tool is not hashed for every run */
     char *root; /* the last root that a request named by its real path, see find_root; NULL: none */
-    struct ck_identity root_identity;
-    struct choke_job *waiting; /* for a sync, then to be launched; the newest is first */
-    struct choke_job *ended;   /* for a sync, then to be returned by choke_next; the same order */
-    size_t waiting_count;      /* of both lists */
+    struct ck_identity root_identity; /* of that root */
+    struct choke_job *waiting;        /* for a sync, then to be launched; the newest is first */
+    struct choke_job *ended;          /* for a sync, then to be returned by choke_next; the same order */
+    size_t waiting_count;             /* of both lists */
 };
 
 /* Once per context. 0, or a negative errno with a message. */
 int ck_audit_init(struct choke_context *context, const struct choke_options *options, struct choke_error *error);
+/* owner: false in a fork, where the log is only closed. */
 void ck_audit_done(struct choke_context *context, bool owner);
 
 /* Must jobs of the context wait for the disk? */
@@ -74,6 +76,7 @@ int ck_audit_write_call(struct choke_job *job, const struct choke_request *reque
                         const char *kind);
 /* Adds how the call ended to the record that is begun: for a refused call. */
 void ck_audit_write_end(struct choke_job *job);
+/* These two are records that refer to the intent by its seq. 0 or -ENOMEM. */
 int ck_audit_write_outcome(struct choke_job *job);
 int ck_audit_write_egress(struct choke_job *job, const struct ck_gate_event *event);
 

@@ -18,11 +18,13 @@
 
 /* ---- streams ---- */
 
+/* Hashes of what the tool wrote so far. has_*: the state is initialised. */
 struct ck_stream_hashes {
     crypto_generichash_state out, err;
     bool has_out, has_err;
 };
 
+/* Made with the first output: most records are of tools with little or none. */
 static void hash_output(struct choke_job *job, enum choke_stream stream, const void *bytes, size_t length)
 {
     struct ck_stream_hashes *hashes = job->hashes;
@@ -44,6 +46,7 @@ static void hash_output(struct choke_job *job, enum choke_stream stream, const v
     (void)crypto_generichash_update(state, bytes, length);
 }
 
+/* In place of the caller's callback, which is called after it and may be NULL. */
 static void on_output(void *data, enum choke_stream stream, const void *bytes, size_t length)
 {
     struct choke_job *job = data;
@@ -60,6 +63,7 @@ void ck_audit_hook_output(struct choke_job *job)
     job->run.output_data = job;
 }
 
+/* NULL: the hash is not known. Without output (state NULL) it is the hash of nothing. */
 static const char *end_hash(const struct choke_job *job, crypto_generichash_state *state,
                             char buffer[CK_AUDIT_HASH_HEX + 1])
 {
@@ -75,6 +79,7 @@ static const char *end_hash(const struct choke_job *job, crypto_generichash_stat
 
 /* ---- text without credentials ---- */
 
+/* The text itself if it has no credential; else a description in the buffer. NULL for NULL. */
 static const char *hide_text(char buffer[CK_SECRET_SHOWN_MAX], const char *text)
 {
     return text ? ck_secret_show(buffer, text, ck_secret_kind(text)) : NULL;
@@ -118,6 +123,7 @@ static const char *find_root(struct ck_audit *audit, const struct choke_request 
                              char buffer[PATH_MAX])
 {
     const struct ck_identity *known = &audit->root_identity;
+    /* Refused before the root was opened. */
     if (plan->root_fd < 0)
         return NULL;
     if (audit->root && known->device == plan->root.device && known->inode == plan->root.inode &&
@@ -125,6 +131,10 @@ static const char *find_root(struct ck_audit *audit, const struct choke_request 
         return audit->root;
     if (ck_beneath_path(plan->root_fd, buffer, PATH_MAX) < 0)
         return NULL;
+    /*
+     * Only a real path is remembered: another spelling could lead elsewhere without a change of its
+     * text.
+     */
     if (strcmp(buffer, request->root) == 0) {
         free(audit->root);
         audit->root = strdup(buffer);
@@ -133,6 +143,7 @@ static const char *find_root(struct ck_audit *audit, const struct choke_request 
     return buffer;
 }
 
+/* Who made the call: every record of a job has the same. */
 static struct ck_audit_caller caller_of(const struct choke_job *job)
 {
     return (struct ck_audit_caller){.context = job->context->audit.id,
@@ -157,6 +168,7 @@ static void fill_jail(struct ck_audit_call *call, const struct ck_plan *plan)
     const struct ck_jail *jail = plan->jail.jail;
     call->jail = jail ? jail->name : NULL;
     call->layers = plan->layers;
+    /* Without a jail the workspace of the policy has no effect, so it is not recorded. */
     call->workspace = jail && jail != &ck_jail_none ? ck_policy_workspace_name(plan->workspace) : NULL;
 }
 
@@ -193,7 +205,8 @@ int ck_audit_write_call(struct choke_job *job, const struct choke_request *reque
         .tool_name = plan->tool_name,
         .tool_path = hide_text(tool_shown, plan->tool_path),
         .tool_sha256 =
-            plan->execute_fd >= 0 ? ck_tooldigest_find(&audit->digests, plan, audit->policy_sha256, digest) : NULL,
+            /* -1: refused before the tool was opened. */
+        plan->execute_fd >= 0 ? ck_tooldigest_find(&audit->digests, plan, audit->policy_sha256, digest) : NULL,
         .env = plan->env,
         .policy = &audit->policy,
         .rule = job->result->rule,
@@ -203,6 +216,9 @@ int ck_audit_write_call(struct choke_job *job, const struct choke_request *reque
         .sandbox = request->sandbox,
     };
     fill_jail(&call, plan);
+    /*
+     * What the tool gets, with what the policy injects; a refused call may have only the request's.
+     */
     if (hide_list(&plan->arena, plan->argv ? plan->argv : request->argv, &call.argv) < 0 ||
         hide_list(&plan->arena, request->egress, &call.egress) < 0)
         return -ENOMEM;
@@ -235,6 +251,7 @@ int ck_audit_write_egress(struct choke_job *job, const struct ck_gate_event *eve
     return ck_body_write_egress(&job->context->audit.record, &connection);
 }
 
+/* A tool that exited has no error, whatever its status. */
 static struct ck_audit_end end_of(const struct choke_result *result, char shown[CK_SECRET_SHOWN_MAX])
 {
     bool has_error = result->error.outcome != CHOKE_NONE;

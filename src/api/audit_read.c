@@ -23,19 +23,22 @@
 _Static_assert(CK_HEAD_TEXT_MAX == CHOKE_AUDIT_HEAD_MAX && CK_KEY_TEXT_MAX == CHOKE_AUDIT_KEY_MAX,
                "the public header has the same sizes");
 
+/*
+ * The public struct is first: freeing the report frees the box. The report points to the other two.
+ */
 struct report_box {
     struct choke_audit_report report;
-    struct ck_damage damage;
-    char head[CK_HEAD_TEXT_MAX];
+    struct ck_damage damage;     /* the first damage, or kind CHOKE_DAMAGE_NONE */
+    char head[CK_HEAD_TEXT_MAX]; /* of the last proven record, as text */
 };
 
 /* One verification: the query, the source of the lines, and what is proven. */
 struct log_reading {
-    struct ck_verify verify;
-    const struct choke_audit_query *query;
-    struct ck_head_list heads;
-    struct ck_audit_source source;
-    bool is_stopped; /* by the caller */
+    struct ck_verify verify;               /* the proof so far */
+    const struct choke_audit_query *query; /* the caller's; lives as long as the call */
+    struct ck_head_list heads;             /* that the log must contain */
+    struct ck_audit_source source;         /* gives the lines of all files in order */
+    bool is_stopped;                       /* by the caller */
 };
 
 const char *choke_damage_name(enum choke_damage damage)
@@ -58,15 +61,20 @@ const char *choke_damage_name(enum choke_damage damage)
 
 /* ---- the report ---- */
 
-/* Signed heads that match, while no public key was given to check the signature. */
+/*
+ * Signed heads that match, while no public key was given to check the signature. With a key every
+ * head was checked when it was parsed.
+ */
 static size_t unchecked_heads(const struct log_reading *reading)
 {
     size_t count = 0;
+    /* heads is sorted by seq, so those that were met are the first ones. */
     for (size_t i = 0; !reading->query->public_key && i < reading->verify.heads_met; i++)
         count += reading->heads.items[i].is_signed;
     return count;
 }
 
+/* Can be called several times: it only reads the state of the reading. */
 static void fill_report(const struct log_reading *reading, struct report_box *box)
 {
     const struct ck_verify *verify = &reading->verify;
@@ -79,6 +87,7 @@ static void fill_report(const struct log_reading *reading, struct report_box *bo
     else
         ck_verify_damage(verify, &box->damage);
     bool is_whole = box->damage.kind == CHOKE_DAMAGE_NONE;
+    /* Without damage, the last file that was read. */
     if (box->damage.file[0] == '\0')
         memcpy(box->damage.file, reading->source.file, sizeof(box->damage.file));
     box->report = (struct choke_audit_report){
@@ -92,7 +101,7 @@ static void fill_report(const struct log_reading *reading, struct report_box *bo
         .repairs = verify->repairs,
         .heads = verify->heads_met,
         .unchecked = unchecked_heads(reading),
-        .head = verify->has_begun ? box->head : NULL,
+        .head = verify->has_begun ? box->head : NULL, /* NULL: there is no proven record */
     };
 }
 
@@ -120,7 +129,10 @@ static bool report_record(const struct log_reading *reading, const struct ck_lin
     return query->on_record(query->data, &record);
 }
 
-/* Passes the line on. Returns whether to continue. */
+/*
+ * Passes the line on. Returns whether to continue. After the first damage the rest is read only for
+ * unproven records, or as long as it can still say what kind of damage it is.
+ */
 static bool take_line(struct log_reading *reading, const struct ck_line *line)
 {
     struct ck_envelope envelope;
@@ -130,7 +142,10 @@ static bool take_line(struct log_reading *reading, const struct ck_line *line)
     return !reading->is_stopped && (reading->query->unproven || !ck_verify_is_over(&reading->verify));
 }
 
-/* The report is made anew each time: the log may have grown since. */
+/*
+ * The report is made anew each time: the log may have grown since. False from the callback ends the
+ * reading; it may wait in the callback for the log to grow.
+ */
 static bool ask_at_end(const struct log_reading *reading)
 {
     struct report_box box;
@@ -142,16 +157,23 @@ static bool ask_at_end(const struct log_reading *reading)
 static int reach_end(struct log_reading *reading, struct choke_error *error)
 {
     struct ck_line line;
+    /*
+     * A follower does not ask for the text after the last newline: it may be half of a line that is
+     * being written.
+     */
     if (reading->query->on_end)
         return ask_at_end(reading);
     int r = ck_audit_source_rest(&reading->source, &line, error);
+    /* The writer has completed its line meanwhile: read it as any other. */
     if (r == -EAGAIN)
         return 1;
+    /* The last text, without a newline. The result does not matter: nothing follows. */
     if (r > 0)
         (void)take_line(reading, &line);
     return r < 0 ? r : 0;
 }
 
+/* Reads until the caller, the end or the damage stops it. 0 or a negative errno. */
 static int read_all(struct log_reading *reading, struct choke_error *error)
 {
     struct ck_line line;
@@ -176,6 +198,7 @@ static int read_log(const struct choke_audit_query *query, struct report_box *bo
     CK_HEAP struct log_reading *reading = ck_heap_own(malloc(sizeof(*reading)));
     if (!reading)
         return ck_error_oom(error);
+    /* source.fd is -1, because ck_audit_source_done is called in any case. */
     *reading = (struct log_reading){.query = query, .source = {.fd = -1}};
     int r = ck_head_list_parse(query->heads, query->public_key, &reading->heads, error);
     if (r == 0 && ck_audit_source_init(&reading->source, query->paths) < 0)
@@ -193,6 +216,7 @@ static int read_log(const struct choke_audit_query *query, struct report_box *bo
     return r;
 }
 
+/* A damaged log is a result, not a failure: the report says what is wrong. */
 int choke_audit_verify(const struct choke_audit_query *query, struct choke_audit_report **ret_report,
                        struct choke_error *error)
 {
@@ -221,7 +245,11 @@ static int fail_no_head(const char *path, int errnum, const char *why, struct ch
     return ck_error_set(error, CHOKE_INVALID, errnum, "cannot get the head of '%s': %s", CK_QUOTE(path), why);
 }
 
-/* Doubles the part that is read until it has a whole record. */
+/*
+ * Doubles the part that is read until it has a whole record. It begins with the size of the longest
+ * line. It ends at four times the longest torn write, which bounds the memory for a file that is
+ * not a log.
+ */
 static int find_last(int fd, const char *path, off_t size, struct ck_head *ret_head, struct choke_error *error)
 {
     struct ck_tail tail;
@@ -229,6 +257,7 @@ static int find_last(int fd, const char *path, off_t size, struct ck_head *ret_h
     for (size_t length = CK_AUDIT_LINE_MAX; r == -EAGAIN && length <= 4 * CK_AUDIT_TORN_MAX; length *= 2) {
         bool is_whole = (off_t)length >= size;
         size_t wanted = is_whole ? (size_t)size : length;
+        /* One more, because malloc(0) for an empty file may return NULL. */
         char *text = malloc(wanted + 1);
         if (!text)
             return ck_error_oom(error);
@@ -247,9 +276,11 @@ static int find_last(int fd, const char *path, off_t size, struct ck_head *ret_h
     return 0;
 }
 
+/* Only the last record is checked, not the chain: that is choke_audit_verify. */
 static int read_head(const char *path, struct ck_head *ret_head, struct choke_error *error)
 {
     struct stat status;
+    /* -EINVAL: a FIFO, a device or a directory. None of them is waited for, see base/file.h. */
     CK_FD fd = ck_file_open(AT_FDCWD, path, 0, &status);
     if (fd == -EINVAL)
         return fail_no_head(path, EINVAL, "it is not a regular file", error);
@@ -265,6 +296,7 @@ int choke_audit_head(const char *path, const char *secret_key_path, char ret_hea
     struct ck_head head;
     if (!path || !ret_head)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a file and a buffer for its head are required");
+    /* The key first: without it the log need not be read. */
     int r = secret_key_path ? ck_key_read_secret(secret_key_path, seed, error) : 0;
     if (r == 0)
         r = read_head(path, &head, error);
@@ -273,10 +305,12 @@ int choke_audit_head(const char *path, const char *secret_key_path, char ret_hea
         if (secret_key_path)
             ck_head_sign(ret_head, seed);
     }
+    /* Not memset, which a compiler may drop for memory that is not read again. */
     sodium_memzero(seed, sizeof(seed));
     return r;
 }
 
+/* The secret key is written to path; the caller gets the public one. */
 int choke_audit_keygen(const char *path, char ret_public_key[CHOKE_AUDIT_KEY_MAX], struct choke_error *error)
 {
     if (!path || path[0] == '\0' || !ret_public_key)

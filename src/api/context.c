@@ -64,6 +64,7 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context)
     };
 }
 
+/* On failure the caller frees context->loaded and the place with close_context. */
 static int load_policy(struct choke_context *context, const char *path, struct choke_error *error)
 {
     if (!path) {
@@ -76,6 +77,7 @@ static int load_policy(struct choke_context *context, const char *path, struct c
     int r = ck_rulefile_read(&file, &text, &length, &context->policy_place, error);
     if (r < 0)
         return r;
+    /* From here on policy_place is open, and close_context closes it. */
     context->from_file = true;
     /* The digest is of the text that was parsed, not of the file: the file may change meanwhile. */
     ck_digest_bytes(text, length, context->policy_sha256);
@@ -95,6 +97,7 @@ static int write_installs(struct choke_context *context)
     return !context->installs ? -ENOMEM : 0;
 }
 
+/* Everything that can fail. The caller calls close_context on failure. */
 static int open_context(struct choke_context *context, const struct choke_options *options, struct choke_error *error)
 {
     int r = load_policy(context, options->policy_path, error);
@@ -106,6 +109,7 @@ static int open_context(struct choke_context *context, const struct choke_option
     ck_execs_init(&context->execs, &context->search);
     ck_native_images_init(&context->native_images, &context->search);
     context->jails = (struct ck_jails){.prove = ck_prove_jail, .data = context};
+    /* Opened once: it is the stdin of every run that has none. */
     context->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (context->null_fd < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '/dev/null': %s", strerror(errno));
@@ -119,12 +123,17 @@ static int open_context(struct choke_context *context, const struct choke_option
     return 0;
 }
 
+/* Releases what open_context made; the watch, the jobs and the audit are ended before. */
 static void close_context(struct choke_context *context)
 {
     if (context->from_file)
         ck_trust_done(&context->policy_place);
     ck_execs_done(&context->execs);
     ck_native_images_done(&context->native_images);
+    /*
+     * The present one, and those that context_renew.c replaced: running jobs still used their
+     * scratch places.
+     */
     while (context->bwrap_state) {
         struct ck_bwrap_state *bwrap_state = context->bwrap_state;
         context->bwrap_state = bwrap_state->next;
@@ -147,6 +156,7 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a pointer for the context is required");
     if (!options)
         options = &standard;
+    /* options->policy_path NULL: the embedded policy. */
     struct choke_context *context = calloc(1, sizeof(*context));
     if (!context)
         return ck_error_oom(error);
@@ -175,6 +185,7 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
     return 0;
 }
 
+/* 0: the plan was made, but there was no memory for a job or a decision. */
 int ck_context_plan_failed(int r, struct choke_error *error)
 {
     if (r == 0 || r == -ENOMEM)
@@ -196,8 +207,10 @@ static void end_all(struct choke_context *context)
     while (choke_running(context) > 0 && ck_clock_now_ns() < deadline_ns)
         if (ck_context_round(context, 50) < 0)
             break;
+    /* No report will come: the job ends as cancelled or timed out. */
     while (watch->running)
         ck_watch_abandon(watch, watch->running);
+    /* A loop: a job that is refused here is recorded and waits for the disk once more. */
     while (context->audit.waiting || context->audit.ended)
         ck_job_sync_waiting(context);
 }
@@ -226,6 +239,7 @@ void choke_context_free(struct choke_context *context)
         return;
     bool fds_closed = ck_context_check(context, NULL) == 0 && ck_context_check_fds(context, NULL) == -EBADF;
     bool owner = context->owner == getpid() && !fds_closed;
+    /* Every function below closes descriptors; with this they only forget the numbers. */
     ck_fd_forget_only(fds_closed);
     if (fds_closed)
         forget_places(context);
@@ -238,17 +252,26 @@ void choke_context_free(struct choke_context *context)
     } else {
         ck_watch_forget(&context->watch);
     }
+    /* After the watch: a run that the watch still knew would be freed under it. */
     ck_job_free_all(context);
     ck_audit_done(context, owner);
     close_context(context);
     ck_fd_forget_only(false);
 }
 
+/*
+ * An epoll set is itself readable when one of its descriptors is, so a program can wait for this
+ * one.
+ */
 int choke_fd(const struct choke_context *context)
 {
     return context->watch.epoll_fd;
 }
 
+/*
+ * In a jail or out of it, waiting for the disk, or having its changes listed: not yet in the queue
+ * of choke_next.
+ */
 size_t choke_running(const struct choke_context *context)
 {
     return context->watch.running_count + context->audit.waiting_count + context->slices.count;
@@ -272,6 +295,7 @@ static int one_round(struct choke_context *context, int timeout_ms, struct choke
     int r = ck_context_round(context, timeout_ms);
     if (r < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot wait for events: %s", strerror(-r));
+    /* How many choke_next can return now. */
     return context->done_count > INT_MAX ? INT_MAX : (int)context->done_count;
 }
 
@@ -290,11 +314,15 @@ int choke_wait(struct choke_context *context, int timeout_ms, struct choke_error
     /* A round may end without a finished job: a timer, output, a slice. So it waits again. */
     for (int left = timeout_ms;;) {
         r = one_round(context, context->done_count > 0 ? 0 : left, error);
+        /* Without a timeout and without a job nothing would ever wake it. */
         if (r != 0 || (timeout_ms < 0 && choke_running(context) == 0))
             return r;
         uint64_t now = ck_clock_now_ns();
         if (timeout_ms >= 0 && now >= deadline)
             return 0;
+        /*
+         * Rounded up: rounded down it would be 0 in the last millisecond, and poll without waiting.
+         */
         left = timeout_ms < 0 ? -1 : (int)((deadline - now + CK_NS_PER_MS - 1) / CK_NS_PER_MS);
     }
 }

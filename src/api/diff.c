@@ -13,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The public struct is first: freeing the diff frees the box. */
 struct diff_box {
     struct choke_diff diff;
-    struct ck_arena arena;
+    struct ck_arena arena; /* the changes and all their text */
 };
 
 const char *choke_change_kind_name(enum choke_change_kind kind)
@@ -39,9 +40,10 @@ const char *choke_change_kind_name(enum choke_change_kind kind)
 struct history {
     const struct choke_policy *before;
     const struct choke_policy *after;
-    struct ck_decision_records there;
+    struct ck_decision_records there; /* of the second directory; empty: not needed */
 };
 
+/* Only needed if the directory has another name now, or is named for the first time. */
 static int read_moved_records(struct history *history, struct ck_arena *arena)
 {
     const char *directory = history->after->policy->adr_dir;
@@ -56,6 +58,7 @@ static int read_moved_records(struct history *history, struct ck_arena *arena)
     return 0;
 }
 
+/* It must be new compared with both: a record that was only moved does not count. */
 static bool is_amended(const struct history *history, const char *number)
 {
     const struct ck_decision_records *after = &history->after->records;
@@ -87,6 +90,10 @@ static const char *why_unreadable(const struct history *history)
     return after->records.errnum != 0 ? "the new policy's records cannot be read" : NULL;
 }
 
+/*
+ * NULL: the widening is covered. A change of a tool needs the record that its entry names; one of
+ * the whole policy is covered by any new record.
+ */
 static const char *why_uncovered(const struct history *history, const struct choke_change *change,
                                  struct ck_arena *arena)
 {
@@ -98,9 +105,11 @@ static const char *why_uncovered(const struct history *history, const struct cho
     if (is_amended(history, change->adr))
         return NULL;
     const char *why = ck_arena_printf(arena, "no new or amended ADR: %s", change->adr);
+    /* Without memory the number is left out; it is still not covered. */
     return why ? why : "no new or amended ADR";
 }
 
+/* A change that is not a widening is always covered. */
 static void count(struct choke_diff *diff, const struct choke_change *change)
 {
     diff->widens += change->kind == CHOKE_CHANGE_WIDENS;
@@ -134,6 +143,7 @@ int choke_policy_diff(struct choke_policy *old_policy, struct choke_policy *new_
 {
     if (!old_policy || !new_policy || !ret_diff)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "two policies and a pointer for the difference are required");
+    /* The first of the two that is not valid, or a valid one. */
     const struct choke_policy *bad = !old_policy->policy ? old_policy : new_policy;
     if (!bad->policy) {
         if (error)

@@ -18,9 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The public struct is first: freeing the report frees the box. */
 struct doctor_box {
     struct choke_doctor_report report;
-    struct ck_arena text;
+    struct ck_arena text; /* all strings and arrays of the report */
 };
 
 /* ---- the cache ---- */
@@ -37,7 +38,11 @@ static bool may_be_cached(const struct ck_readiness_tool *tool)
     return good;
 }
 
-/* The remembered tools of the policy; those that were not checked this time stay. */
+/*
+ * The remembered tools of the policy; those that were not checked this time stay. Without a list of
+ * tools all were checked, and nothing of the old entry is kept: a tool that left the policy
+ * disappears.
+ */
 static const struct ck_cache_policy *find_cached(const struct ck_readiness *readiness, const struct ck_cache *old)
 {
     static const struct ck_cache_policy nothing = {0};
@@ -82,8 +87,13 @@ static bool needs_save(const struct ck_readiness *readiness)
     return false;
 }
 
+/*
+ * A failure to write is a note in the report, unless there is one already: then the cache could not
+ * be read.
+ */
 static void save_cache(struct ck_toolcache *toolcache, struct ck_readiness *readiness)
 {
+    /* fd is -1 with no_cache too. */
     if (toolcache->fd < 0 || !needs_save(readiness))
         return;
     char *text = format_cache(readiness, &toolcache->cache);
@@ -95,6 +105,7 @@ static void save_cache(struct ck_toolcache *toolcache, struct ck_readiness *read
 
 /* ---- the layers ---- */
 
+/* The layers that a child of the keeper tries, each with its trial. */
 static const struct {
     enum ck_layer layer;
     enum ck_trial trial;
@@ -115,6 +126,7 @@ static const struct {
     {CK_LAYER_CGROUP_KILL, CK_TRIAL_CGROUP_KILL},
 };
 
+/* Are these controllers available? Tried by making a cgroup with each, see sys/host.h. */
 static void try_controllers(struct ck_layer_trial *trials)
 {
     static const struct {
@@ -129,6 +141,10 @@ static void try_controllers(struct ck_layer_trial *trials)
     }
 }
 
+/*
+ * Proves each jail, as the first run in it would do; a proof of the context is used if there is
+ * one. native and bwrap have one proof with egress and one without.
+ */
 static void find_jails(struct choke_context *context, struct ck_layer_trial *trials)
 {
     const struct {
@@ -146,6 +162,7 @@ static void find_jails(struct choke_context *context, struct ck_layer_trial *tri
     for (size_t i = 0; i < sizeof(jails) / sizeof(jails[0]); i++) {
         const struct ck_jail *jail = jails[i].jail;
         const struct ck_jail_state *state = jail ? ck_jail_look(&context->jails, jail, jails[i].egress) : NULL;
+        /* failed is 0 for a jail that does not hold. ENOTSUP then: the message says why. */
         int error = state && state->failed != 0 ? state->failed : ENOTSUP;
         trials[jails[i].layer] = (struct ck_layer_trial){.error = state && state->holds ? 0 : error,
                                                          .value = state && state->reports_attempts ? 1 : 0,
@@ -153,6 +170,7 @@ static void find_jails(struct choke_context *context, struct ck_layer_trial *tri
     }
 }
 
+/* Without a keeper all trials have its error: nothing is known about any layer. */
 static void try_layers(struct choke_context *context, struct ck_layer_trial trials[CK_LAYERS])
 {
     struct ck_wire_tried tried[CK_TRIALS];
@@ -182,6 +200,10 @@ static const char *copy(struct doctor_box *box, const char *text, bool *good)
     return copied;
 }
 
+/*
+ * False when out of memory, as for the next two. Only a required tool can make the machine not
+ * ready; layers do not count.
+ */
 static bool report_tools(struct doctor_box *box, const struct ck_readiness *readiness)
 {
     struct choke_tool_report *tools = ck_arena_array(&box->text, readiness->count + 1, sizeof(*tools));
@@ -189,6 +211,10 @@ static bool report_tools(struct doctor_box *box, const struct ck_readiness *read
     box->report.ready = true;
     for (size_t i = 0; good && i < readiness->count; i++) {
         const struct ck_readiness_tool *tool = &readiness->tools[i];
+        /*
+         * Text of the readiness is copied, because the report outlives it; state and route are
+         * constants.
+         */
         tools[i] = (struct choke_tool_report){
             .name = copy(box, tool->tool->name, &good),
             .route = ck_policy_route_name(tool->tool->route),
@@ -209,6 +235,7 @@ static bool report_tools(struct doctor_box *box, const struct ck_readiness *read
     return good;
 }
 
+/* Every layer needs the trials of all: see ck_layer_explain. */
 static bool report_layers(struct doctor_box *box, const struct ck_layer_trial *trials, const struct ck_host *host)
 {
     struct choke_layer_report *layers = ck_arena_array(&box->text, CK_LAYERS, sizeof(*layers));
@@ -230,6 +257,7 @@ static bool report_layers(struct doctor_box *box, const struct ck_layer_trial *t
     return good;
 }
 
+/* The policy, and the cache: its path if it is used, and why not if it is not. */
 static bool report_rest(struct doctor_box *box, const struct ck_readiness *readiness,
                         const struct ck_toolcache *toolcache)
 {
@@ -244,9 +272,11 @@ static bool report_rest(struct doctor_box *box, const struct ck_readiness *readi
     return good;
 }
 
+/* Layers come last: if the caller stops the check of the tools, none is tried. */
 static int examine(struct ck_readiness *readiness, struct ck_toolcache *toolcache, bool layers, struct doctor_box *box,
                    struct choke_error *error)
 {
+    /* Zero-filled would mean that every layer holds; try_layers fills all of them. */
     struct ck_layer_trial trials[CK_LAYERS] = {0};
     struct ck_host host;
     int r = ck_readiness_check(readiness, error);
@@ -273,12 +303,14 @@ int choke_doctor(struct choke_context *context, const struct choke_doctor_option
     struct doctor_box *box = calloc(1, sizeof(*box));
     if (!box)
         return ck_error_oom(error);
+    /* All tools, all layers, with the cache. */
     static const struct choke_doctor_options everything = {0};
     options = options ? options : &everything;
     struct ck_toolcache toolcache = {.fd = -1};
     struct ck_readiness readiness = {
         .context = context, .only = options->tools, .stop = options->stop, .stop_data = options->data};
     if (!options->no_cache) {
+        /* No root: doctor is not about a repository. */
         ck_toolcache_open(&toolcache, NULL);
         readiness.cache = &toolcache.cache;
     }

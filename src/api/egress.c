@@ -18,7 +18,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define BYTES_PER_MIB_BITS 20
+#define BYTES_PER_MIB_BITS 20 /* 1 MiB is 1 << 20 bytes */
 
 /*
  * Connections are descriptors of the caller. Tools that open as many as they can must leave some to
@@ -31,7 +31,10 @@ static void bound_proxy(struct ck_proxy *proxy)
         ck_proxy_set_fd_limit(proxy, limit.rlim_cur);
 }
 
-/* Copied, because the plan is gone when the listener arrives. */
+/*
+ * Copied, because the plan is gone when the listener arrives. Limits of the policy replace those of
+ * the proxy; a run without egress needs nothing.
+ */
 int ck_egress_prepare(struct choke_job *job, const struct ck_plan *plan)
 {
     const struct ck_verdict *verdict = &plan->verdict;
@@ -66,6 +69,9 @@ static void dispatch(void *data)
  */
 static const char *secret_in(const char *text)
 {
+    /*
+     * A host name has at most 253 bytes; of a longer message the rest is not checked in capitals.
+     */
     char capitals[1024];
     size_t length = strnlen(text, sizeof(capitals) - 1);
     for (size_t i = 0; i < length; i++)
@@ -93,6 +99,7 @@ static void on_decision(void *data, const struct ck_gate_event *decision)
     }
     if (kind || secret_in(decision->message))
         redacted.message = "a requested name looks like a credential and is not shown";
+    /* The proxy's reasons for a limit of the budget, in bytes or connections. */
     bool bounded = strcmp(event->reason, "bytes") == 0 || strcmp(event->reason, "connections") == 0;
     job->egress.spent = job->egress.spent || (event->verdict == CK_GATE_REFUSED && bounded);
     ck_audit_egress(job, event);
@@ -105,6 +112,7 @@ static int open_gate(struct choke_job *job, int listen_fd, int direct_attempts_f
     CK_FD listener = listen_fd;
     struct choke_context *context = job->context;
     struct ck_egress *egress = &job->egress;
+    /* The descriptor was sent, but this process had no free number for it. */
     if (listener < 0 || (egress->reports_attempts && direct_attempts < 0))
         return -EMFILE;
     const struct ck_gate_options options = {
@@ -118,6 +126,7 @@ static int open_gate(struct choke_job *job, int listen_fd, int direct_attempts_f
     int r = ck_proxy_open(&context->proxy, ck_fd_take(&listener), &options, &egress->gate);
     if (r == 0 && direct_attempts >= 0)
         r = ck_direct_attempts_watch(egress->gate, ck_fd_take(&direct_attempts));
+    /* The proxy has one descriptor for all gates; it is in the watch from the first one on. */
     if (r < 0 || context->proxy_watched)
         return r;
     context->event_source = (struct ck_event_source){.dispatch = dispatch, .data = context};
@@ -134,6 +143,10 @@ void ck_egress_open(void *data, struct ck_run *run, int listen_fd, int direct_at
 {
     struct choke_job *job = run->owner;
     (void)data;
+    /*
+     * A second listener, or one that was not asked for. A warden does not send these; a tool must
+     * not gain by them.
+     */
     if (job->egress.gate || job->egress.rules_count == 0) {
         ck_fd_close(&listen_fd);
         ck_fd_close(&direct_attempts_fd);
@@ -142,6 +155,10 @@ void ck_egress_open(void *data, struct ck_run *run, int listen_fd, int direct_at
     int r = open_gate(job, listen_fd, direct_attempts_fd);
     if (r == 0)
         return;
+    /*
+     * Reported as any other failed connection, but without a host: every member is text, never
+     * NULL.
+     */
     const struct ck_gate_event event = {.verdict = CK_GATE_FAILED,
                                         .protocol = "",
                                         .host = "",
@@ -159,6 +176,7 @@ void ck_egress_end(struct choke_job *job)
     struct ck_egress *egress = &job->egress;
     struct ck_proxy_gate_totals totals = {0};
     struct ck_gate *gate = egress->gate;
+    /* Before it is closed: closing reports connections, and on_decision uses the job. */
     egress->gate = NULL;
     if (gate) {
         ck_proxy_gate_totals(gate, &totals);

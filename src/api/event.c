@@ -16,7 +16,7 @@
 /* The only mutable global of the library: a skipped jail is reported once per process. */
 static atomic_flag skipped_reported = ATOMIC_FLAG_INIT;
 
-#define FIELDS_MAX 16
+#define FIELDS_MAX 16 /* the largest event has 12: ck_event_egress */
 
 /* Every event goes through here, so that no field shows a credential (R15). */
 static void emit(const struct choke_context *context, enum choke_level level, const char *name,
@@ -27,6 +27,7 @@ static void emit(const struct choke_context *context, enum choke_level level, co
     const struct choke_event event = {.level = level, .name = name, .fields = safe, .field_count = count};
     if (!context->on_event)
         return;
+    /* The count is known when this file is compiled, so a caller cannot reach this. */
     assert(count <= FIELDS_MAX);
     for (size_t i = 0; i < count; i++) {
         const char *value = fields[i].value;
@@ -36,10 +37,12 @@ static void emit(const struct choke_context *context, enum choke_level level, co
     context->on_event(context->event_data, &event);
 }
 
+/* The list of fields is written twice, because sizeof needs it too; sizeof does not evaluate it. */
 #define EMIT(context, level, name, ...) \
     emit(context, level, name, (const struct choke_field[]){__VA_ARGS__}, \
          sizeof((const struct choke_field[]){__VA_ARGS__}) / sizeof(struct choke_field))
 
+/* A refused call may have no tool and no rule. Callbacks never get NULL for these. */
 static const char *text_of(const char *text)
 {
     return text ? text : "";
@@ -53,6 +56,10 @@ void ck_event_refused(const struct choke_job *job)
          {"message", result->error.message}, {"probe_name", job->probe});
 }
 
+/*
+ * "a,b,c"; what does not fit is cut. snprintf returns the length that it would need, so at may
+ * exceed size; then the loop ends.
+ */
 static void join(const char *const *items, char *text, size_t size)
 {
     size_t at = 0;
@@ -61,10 +68,12 @@ static void join(const char *const *items, char *text, size_t size)
         at += (size_t)snprintf(text + at, size - at, "%s%s", i > 0 ? "," : "", CK_QUOTE(items[i]));
 }
 
+/* In this order: what was skipped, what is used instead, and that the tool runs. */
 void ck_event_started(const struct choke_job *job, const char *const *egress, const struct ck_jail_choice *jail)
 {
     const struct choke_result *result = job->result;
     char name[64];
+    /* Before the flag below is set: an event that no one receives must not use it up. */
     if (!job->context->on_event)
         return;
     if (jail->skipped && !atomic_flag_test_and_set(&skipped_reported)) {
@@ -84,6 +93,7 @@ void ck_event_started(const struct choke_job *job, const char *const *egress, co
          {"path", CK_QUOTE(result->tool_path)}, {"jail", jail->jail->name}, {"probe_name", job->probe});
 }
 
+/* The event's name says stdout for both streams; the field says which one it is. */
 static void emit_truncated(const struct choke_job *job, const struct choke_capture *capture, const char *stream)
 {
     char bytes[32];
@@ -94,10 +104,12 @@ static void emit_truncated(const struct choke_job *job, const struct choke_captu
          {"bytes", bytes});
 }
 
+/* code is the exit status, or the signal for every other outcome. */
 void ck_event_ended(const struct choke_job *job)
 {
     const struct choke_result *result = job->result;
     char code[16], duration[32], timeout[32];
+    /* Saves the formatting; emit would not call anything either. */
     if (!job->context->on_event)
         return;
     emit_truncated(job, &result->out, "stdout");
@@ -140,6 +152,7 @@ void ck_event_egress(const struct choke_job *job, const struct ck_gate_event *ev
         [CK_GATE_FAILED] = {CHOKE_WARNING, "subproc.egress.failed"},
         [CK_GATE_CLOSED] = {CHOKE_INFO, "subproc.egress.closed"},
     };
+    /* Byte counts are "" before the end of a connection. */
     char port[16], connection[32], sent[32] = "", received[32] = "";
     (void)snprintf(port, sizeof(port), "%u", event->port);
     (void)snprintf(connection, sizeof(connection), "%" PRIu64, event->connection);
@@ -156,6 +169,7 @@ void ck_event_egress(const struct choke_job *job, const struct ck_gate_event *ev
 
 /* ---- the audit log ---- */
 
+/* The writer found a torn line at the end of the log and recorded its repair. */
 void ck_event_repaired(const struct choke_context *context, uint64_t bytes)
 {
     char count[32];
@@ -163,11 +177,13 @@ void ck_event_repaired(const struct choke_context *context, uint64_t bytes)
     EMIT(context, CHOKE_WARNING, "audit.repaired", {"path", CK_QUOTE(context->audit.path)}, {"bytes", count});
 }
 
+/* The log has reached its size, but no new file could be begun. Records go on in the old one. */
 void ck_event_unrotated(const struct choke_context *context, const char *message)
 {
     EMIT(context, CHOKE_WARNING, "audit.unrotated", {"path", CK_QUOTE(context->audit.path)}, {"message", message});
 }
 
+/* A call, its outcome or a connection is missing in the log. */
 void ck_event_unrecorded(const struct choke_job *job, const char *message)
 {
     const struct choke_result *result = job->result;

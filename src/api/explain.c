@@ -21,10 +21,14 @@
 /* The public struct is first: freeing the decision frees the box. */
 struct decision_box {
     struct choke_decision decision;
-    struct ck_arena text;
-    const char *layers[CK_LAYERS_MAX + 1];
+    struct ck_arena text;                  /* all copies */
+    const char *layers[CK_LAYERS_MAX + 1]; /* NULL-terminated; the names are constants */
 };
 
+/*
+ * Without credentials, in the memory of the decision. NULL for NULL, and when out of memory: see
+ * complete.
+ */
 static const char *copy(struct decision_box *box, const char *text)
 {
     return ck_redact_copy(&box->text, text);
@@ -55,6 +59,7 @@ static const char *const *list_mounts(struct decision_box *box, const struct ck_
     return ck_redact_list(&box->text, lines);
 }
 
+/* In the canonical form, which may differ from the request's. */
 static const char *const *list_egress(struct decision_box *box, const struct ck_verdict *verdict)
 {
     if (verdict->egress_count == 0)
@@ -69,6 +74,7 @@ static const char *const *list_egress(struct decision_box *box, const struct ck_
     return rules;
 }
 
+/* Copies everything: the plan ends before the decision is returned. */
 static void describe(struct decision_box *box, const struct ck_plan *plan, const struct choke_request *request)
 {
     struct choke_decision *decision = &box->decision;
@@ -90,6 +96,7 @@ static void describe(struct decision_box *box, const struct ck_plan *plan, const
         .jail_argv = ck_redact_list(&box->text, plan->bwrap.argv),
         .egress = list_egress(box, &plan->verdict),
     };
+    /* An allowed plan has outcome CHOKE_NONE, for which ck_redact_error does nothing. */
     if (!allowed)
         decision->error = plan->verdict.error;
     ck_redact_error(&decision->error, request);
@@ -122,6 +129,7 @@ int choke_explain(struct choke_context *context, const struct choke_request *req
         box = calloc(1, sizeof(*box));
     if (box)
         describe(box, &plan, request);
+    /* Before ck_plan_done: complete compares with the plan. */
     bool whole = box && complete(&box->decision, &plan);
     ck_plan_done(&plan);
     if (!whole) {

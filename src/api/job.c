@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* At the front: the order of this list does not matter. */
 static void link_job(struct choke_job *job)
 {
     struct choke_context *context = job->context;
@@ -73,6 +74,7 @@ static void dequeue(struct choke_job *job)
     job->queued = false;
 }
 
+/* Only a postponed job has a plan on the heap. */
 static void drop_plan(struct choke_job *job)
 {
     if (job->plan)
@@ -123,7 +125,11 @@ static void hand_out(struct choke_job *job)
     finish(job);
 }
 
-/* The job has its result and is recorded. It may have to wait until the record is durable. */
+/*
+ * The job has its result and is recorded. It may have to wait until the record is durable. A
+ * refused job has no descriptor that becomes readable; so the context is woken for it, or a program
+ * that waits for choke_fd would never see it.
+ */
 static void conclude(struct choke_job *job)
 {
     struct choke_context *context = job->context;
@@ -143,14 +149,20 @@ static void conclude(struct choke_job *job)
 void ck_job_ended(void *data, struct ck_run *run)
 {
     struct choke_job *job = run->owner;
+    /* The context, which the job has too. */
     (void)data;
     ck_result_end(job->result, run);
     ck_egress_end(job);
+    /*
+     * Messages of the warden may quote paths. The request is gone, so only the text itself is
+     * checked.
+     */
     ck_redact_error(&job->result->error, NULL);
     if (!ck_slices_begin(job))
         ck_job_collected(job);
 }
 
+/* The outcome is recorded after the changes are listed: the record has their number. */
 void ck_job_collected(struct choke_job *job)
 {
     ck_audit_outcome(job);
@@ -172,6 +184,7 @@ static struct choke_job *new_job(struct choke_context *context, const struct cho
     job->blocking = blocking;
     job->generation = context->generation;
     job->timeout_ms = plan->verdict.timeout_ms;
+    /* No descriptor is 0: ck_run_done closes what is not -1, also for a job that never ran. */
     job->run = (struct ck_run){.out.fd = -1, .err.fd = -1, .overlay = CK_OVERLAY_NONE, .owner = job};
     job->run.on_output = request->on_output;
     job->run.output_data = request->output_data;
@@ -187,6 +200,7 @@ static void refuse(struct choke_job *job, const struct choke_error *error)
 {
     struct choke_error shown = *error;
     ck_redact_error(&shown, NULL);
+    /* Decides which event is sent: refused, not ended. */
     job->refused = true;
     ck_result_fail(job->result, &shown);
     ck_audit_outcome(job);
@@ -232,10 +246,15 @@ static void postpone(struct choke_job *job, const struct choke_request *request,
 {
     struct choke_context *context = job->context;
     struct choke_error error;
+    /*
+     * Copied into the plan's arena, which moves with the plan: the request is the caller's and ends
+     * with this call.
+     */
     job->requested_egress = request->egress ? ck_arena_strv(&plan->arena, request->egress) : NULL;
     job->plan = !request->egress || job->requested_egress ? ck_plan_take(plan) : NULL;
     if (!job->plan) {
         (void)ck_error_oom(&error);
+        /* The intent is recorded, so this is the outcome of a call and not an invalid request. */
         error.outcome = CHOKE_SPAWN_FAILED;
         refuse(job, &error);
         return;
@@ -339,6 +358,10 @@ struct choke_job *ck_job_from_plan(struct choke_context *context, const struct c
     return job;
 }
 
+/*
+ * 0 and a job, also for a refused call: its result says why. Negative: there is no job, and *error
+ * says why.
+ */
 static int start(struct choke_context *context, const struct choke_request *request, bool blocking,
                  struct choke_job **ret_job, struct choke_error *error)
 {
@@ -347,6 +370,7 @@ static int start(struct choke_context *context, const struct choke_request *requ
         return r;
     if (!request || !ret_job)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a request and a pointer for its result are required");
+    /* Before the plan: it opens files with the authority that the caller has now. */
     r = ck_context_renew(context, error);
     if (r < 0)
         return r;
@@ -354,6 +378,7 @@ static int start(struct choke_context *context, const struct choke_request *requ
     struct ck_plan plan;
     r = ck_plan_make(&sources, request, &plan);
     struct choke_job *job = r < 0 ? NULL : ck_job_from_plan(context, request, &plan, blocking);
+    /* In any case: a launch has sent its descriptors, and postpone has left it empty. */
     ck_plan_done(&plan);
     if (!job)
         return ck_context_plan_failed(r, error);
@@ -384,12 +409,14 @@ int choke_run(struct choke_context *context, const struct choke_request *request
             return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot wait for events: %s", strerror(-r));
         }
     }
+    /* The caller owns the result from here on; destroy must not free it. */
     *ret_result = job->result;
     job->result = NULL;
     destroy(job);
     return 0;
 }
 
+/* The caller owns the job, and frees it with choke_job_free. */
 struct choke_job *choke_next(struct choke_context *context)
 {
     struct choke_job *job = context->done_first;
@@ -402,6 +429,7 @@ void choke_cancel(struct choke_job *job)
 {
     if (!job || job->finished || ck_context_check(job->context, NULL) < 0)
         return;
+    /* Not launched yet: launch_waiting refuses it. */
     if (job->plan)
         job->withdrawn = true;
     else if (job->run.warden)
@@ -415,6 +443,7 @@ void choke_cancel_all(struct choke_context *context)
 {
     if (ck_context_check(context, NULL) < 0)
         return;
+    /* The three places where an unfinished job can be. */
     for (struct ck_run *run = context->watch.running; run; run = run->next)
         ck_watch_cancel(&context->watch, run);
     for (struct choke_job *job = context->audit.waiting; job; job = job->next_done)
@@ -465,6 +494,7 @@ void ck_job_free_garbage(struct choke_context *context)
     }
 }
 
+/* At the end of the context: the wardens have ended, so nothing is waited for. */
 void ck_job_free_all(struct choke_context *context)
 {
     for (struct choke_job *job = context->jobs, *next; job; job = next) {

@@ -18,13 +18,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The public struct is first: freeing the report frees the box. */
 struct lock_box {
-    struct choke_lock_report report;
-    struct ck_arena text;
+    struct choke_lock_report report;  /* what the caller gets */
+    struct ck_arena text;             /* the array of drifts */
     struct ck_lockfile before, after; /* drifts point into these */
 };
 
-/* JSON holds UTF-8 only; other bytes are written escaped. */
+/*
+ * JSON holds UTF-8 only; other bytes are written escaped. An escaped byte is \xNN, four bytes, so
+ * the buffer is always large enough. NULL for NULL, and when out of memory.
+ */
 static const char *copy_escaped(struct ck_lockfile *lock, const char *text)
 {
     size_t length = text ? strlen(text) : 0;
@@ -34,9 +38,14 @@ static const char *copy_escaped(struct ck_lockfile *lock, const char *text)
     return escaped ? ck_quote(escaped, length * 4 + 1, text, length) : NULL;
 }
 
+/*
+ * Copies the parts of one role. A part that was not found has no path; one that cannot be read has
+ * no digest. Both are in the lock, so that a later change of that is a drift.
+ */
 static int take_parts(struct ck_lockfile *lock, const struct ck_readiness_tool *tool, enum ck_part_role role,
                       struct ck_lockfile_files *files)
 {
+    /* Room for all parts, of which some have the other role: an arena cannot grow an array. */
     files->items = ck_arena_array(&lock->arena, tool->parts_count + 1, sizeof(*files->items));
     if (!files->items)
         return -ENOMEM;
@@ -55,6 +64,10 @@ static int take_parts(struct ck_lockfile *lock, const struct ck_readiness_tool *
     return 0;
 }
 
+/*
+ * Copied, because the readiness is freed before the lock is used. path is set for every tool that
+ * was opened.
+ */
 static int take_tool(struct ck_lockfile *lock, const struct ck_readiness_tool *tool)
 {
     struct ck_lockfile_tool *entry = &lock->tools[lock->count++];
@@ -73,6 +86,7 @@ static int take_tool(struct ck_lockfile *lock, const struct ck_readiness_tool *t
 /* A tool that was not opened is not in a lock: it is missing, or a run of it would be refused. */
 static int make_lock(struct choke_context *context, struct ck_lockfile *lock, struct choke_error *error)
 {
+    /* cache stays NULL: see above. want_parts: every file is hashed. */
     struct ck_readiness readiness = {.context = context, .want_parts = true};
     int r = ck_readiness_check(&readiness, error);
     if (r == 0) {
@@ -85,10 +99,18 @@ static int make_lock(struct choke_context *context, struct ck_lockfile *lock, st
             (void)ck_error_oom(error);
     }
     ck_readiness_done(&readiness);
+    /*
+     * ck_lockfile_format and ck_lockfile_compare need a sorted lock. After a failure it has fewer
+     * tools, and is only freed.
+     */
     ck_lockfile_sort(lock);
     return r;
 }
 
+/*
+ * Replaces the file as a whole. 0666, cut by the umask: a lock is shared with other users, as a
+ * source file is.
+ */
 static int write_text(const struct ck_lockfile *lock, const char *path, struct choke_error *error)
 {
     char *text = ck_lockfile_format(lock);
@@ -103,6 +125,7 @@ static int write_text(const struct ck_lockfile *lock, const char *path, struct c
     return 0;
 }
 
+/* The number of tools in the lock, or a negative errno. */
 int choke_lock_write(struct choke_context *context, const char *path, struct choke_error *error)
 {
     struct ck_lockfile lock = {0};
@@ -115,10 +138,12 @@ int choke_lock_write(struct choke_context *context, const char *path, struct cho
     if (r == 0)
         r = write_text(&lock, path, error);
     int count = lock.count > INT_MAX ? INT_MAX : (int)lock.count;
+    /* count is read first; this clears the lock. */
     ck_lockfile_done(&lock);
     return r < 0 ? r : count;
 }
 
+/* Any owner is accepted: a lock is usually a file of the repository, and only compared with. */
 static int read_lock(const char *path, struct ck_lockfile *ret_lock, struct choke_error *error)
 {
     struct choke_error found = {0};
@@ -134,6 +159,7 @@ static int read_lock(const char *path, struct ck_lockfile *ret_lock, struct chok
     return 0;
 }
 
+/* The file is read first: if it is not valid, no tool is run for its version. */
 static int check(struct choke_context *context, const char *path, struct lock_box *box, struct choke_error *error)
 {
     struct choke_drift *drifts = NULL;
@@ -144,6 +170,7 @@ static int check(struct choke_context *context, const char *path, struct lock_bo
         return r;
     r = ck_lockfile_compare(&box->before, &box->after, &box->text, &drifts, &box->report.drift_count);
     box->report.drifts = drifts;
+    /* those of the lock, not those that are here now */
     box->report.tool_count = box->before.count;
     return r < 0 ? ck_error_oom(error) : 0;
 }

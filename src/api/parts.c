@@ -11,15 +11,20 @@
 /* The public struct is first: freeing the report frees the box. */
 struct parts_box {
     struct choke_tool_parts report;
-    struct ck_readiness readiness;
-    struct choke_tool_part *items;
+    struct ck_readiness readiness; /* lives as long as the report, which points into it */
+    struct choke_tool_part *items; /* its own array; the text in it belongs to the readiness */
 };
 
+/* The public names of enum ck_part_role. */
 static const char *role_name(enum ck_part_role role)
 {
     return role == CK_PART_INTERPRETER ? "interpreter" : "library";
 }
 
+/*
+ * The tool itself is the first item, so the caller has all files to copy in one list. A part that
+ * was not found keeps its path NULL.
+ */
 static int fill(struct parts_box *box, const struct ck_readiness_tool *tool)
 {
     struct choke_tool_part *items = calloc(tool->parts_count + 1, sizeof(*items));
@@ -35,11 +40,16 @@ static int fill(struct parts_box *box, const struct ck_readiness_tool *tool)
     return 0;
 }
 
+/*
+ * A tool without parts was not opened: it is missing, or its plan was refused. Its problem says
+ * why.
+ */
 static int take(struct parts_box *box, const char *name, struct choke_error *error)
 {
     int r = ck_readiness_check(&box->readiness, error);
     if (r < 0)
         return r;
+    /* No entry has this name, or its entry is for another platform. */
     if (box->readiness.count == 0)
         return ck_error_set(error, CHOKE_DISALLOWED, EPERM, "'%s' is not a tool of the policy", CK_QUOTE(name));
     const struct ck_readiness_tool *tool = &box->readiness.tools[0];
@@ -54,6 +64,7 @@ static int take(struct parts_box *box, const char *name, struct choke_error *err
 int choke_tool_parts(struct choke_context *context, const char *name, struct choke_tool_parts **ret_parts,
                      struct choke_error *error)
 {
+    /* With name NULL the list would be empty; name is checked below, before it is used. */
     const char *only[] = {name, NULL};
     int r = ck_context_renew(context, error);
     if (r < 0)
@@ -66,6 +77,7 @@ int choke_tool_parts(struct choke_context *context, const char *name, struct cho
         return ck_error_oom(error);
     box->readiness = (struct ck_readiness){.context = context, .want_parts = true, .only = only};
     r = take(box, name, error);
+    /* The list is on this stack, and the readiness outlives it. */
     box->readiness.only = NULL;
     if (r == 0)
         *ret_parts = &box->report;

@@ -5,6 +5,7 @@
 #include "policy/load.h"
 #include "sys/rulefile.h"
 
+/* noun is the beginning of messages: "policy 'FILE': ...". path must live as long as the result. */
 static inline struct ck_rulefile ck_policyfile(const char *path)
 {
     return (struct ck_rulefile){

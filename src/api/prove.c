@@ -26,7 +26,10 @@
 #include <sys/epoll.h>
 #include <sys/wait.h>
 
-/* The usual layers are all bits below EGRESS; the two for egress are the last in the enum. */
+/*
+ * The usual layers are all bits below EGRESS; the two for egress are the last in the enum. PROOF_NS
+ * is the time for one proof.
+ */
 #define PROOF_NS (2 * CK_NS_PER_S)
 #define USUAL_LAYERS ((UINT32_C(1) << CK_JAIL_LAYER_EGRESS) - 1)
 #define EGRESS_LAYERS (USUAL_LAYERS | UINT32_C(1) << CK_JAIL_LAYER_EGRESS)
@@ -36,7 +39,10 @@
      UINT32_C(1) << CK_JAIL_LAYER_SECCOMP | UINT32_C(1) << CK_JAIL_LAYER_NO_CAPABILITIES | \
      UINT32_C(1) << CK_JAIL_LAYER_NO_NEW_PRIVS)
 
-/* ENOSYS and EINVAL: the kernel does not have the call or the flag. Anything else is a refusal. */
+/*
+ * ENOSYS and EINVAL: the kernel does not have the call or the flag. Anything else is a refusal. The
+ * strings are those of events: doctor and callers read them.
+ */
 static const char *reason_of(int errnum)
 {
     return ck_jail_reason(CK_JAIL_ON_LINUX, errnum == ENOSYS || errnum == EINVAL ? "not_installed" : "not_permitted");
@@ -74,6 +80,7 @@ static void set_untried(struct ck_jail_state *state, int errnum, const char *tex
     (void)snprintf(state->message, sizeof(state->message), "%.*s", (int)sizeof(state->message) - 1, text);
 }
 
+/* The jail could not be built at all. */
 static void explain_failure(const struct ck_wire_proved *proved, struct ck_jail_state *state)
 {
     bool transient = is_transient(proved->error);
@@ -102,9 +109,11 @@ static void judge_layers(uint32_t held, uint32_t wanted, int shortage, struct ck
     for (uint32_t layer = 0; layer < CK_JAIL_LAYERS; layer++) {
         if ((wanted >> layer & 1) == 0 || (held >> layer & 1) != 0)
             continue;
+        /* The last two are not in the table of the jail: they are only tried with egress. */
         const char *name = layer == CK_JAIL_LAYER_EGRESS             ? "egress"
                            : layer == CK_JAIL_LAYER_REPORTS_ATTEMPTS ? "egress_named"
                                                                      : ck_jail_native.layers[layer];
+        /* With a shortage the answer is not kept; without one (0) it is. */
         state->failed = shortage;
         state->reason = ck_jail_reason(CK_JAIL_ON_LINUX, "not_permitted");
         (void)snprintf(state->message, sizeof(state->message),
@@ -160,26 +169,40 @@ static int run_proof(struct choke_context *context, const struct ck_plan *plan, 
     CK_FD out = open("/dev/null", O_RDWR | O_CLOEXEC);
     const struct ck_run_pipes pipes = {.out = {out, out}, .err = {out, out}, .scratch_fd = -1};
     uint64_t deadline_ns = ck_clock_now_ns() + PROOF_NS;
+    /* A warden of its own, without a jail: bwrap makes the jail of this run. */
     struct ck_warden *warden = NULL;
     bool fresh;
     int r = ck_launcher_take(&context->watch.launcher, NULL, false, &warden, &fresh, error);
     if (r < 0)
         return r;
+    /* An idle warden is in the epoll set. Its report is read here, and must not wake the watch. */
     if (!fresh)
         (void)epoll_ctl(context->watch.epoll_fd, EPOLL_CTL_DEL, warden->socket_fd, NULL);
     r = ck_launcher_send_plan(warden, plan, &pipes, deadline_ns, deadline_ns, error);
     struct pollfd polled = {.fd = warden->socket_fd, .events = POLLIN};
     int received = 0;
+    /*
+     * The warden ends the trial at its deadline; the second PROOF_NS is for its report. 0 is a
+     * hello, not an end.
+     */
     while (r == 0 && received == 0 && ck_clock_now_ns() < deadline_ns + PROOF_NS) {
         (void)poll(&polled, 1, (int)(PROOF_NS / CK_NS_PER_MS));
         received = ck_launcher_receive(warden, ret_report);
     }
+    /*
+     * Not given back: it is out of the epoll set. Without a report it may still live, so it is
+     * killed.
+     */
     ck_launcher_discard(warden, received <= 0);
     if (r == 0 && received <= 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, ETIMEDOUT, "the trial did not end");
     return r;
 }
 
+/*
+ * A plan by hand: no request and no policy are involved. /usr exists wherever bwrap does, and is
+ * the root and the directory of the trial.
+ */
 static int plan_proof(struct choke_context *context, struct ck_plan *plan, int program_fd, struct choke_error *error)
 {
     static const char *no_env[] = {NULL};
@@ -198,6 +221,7 @@ static int plan_proof(struct choke_context *context, struct ck_plan *plan, int p
                              .stdin_fd = context->null_fd};
     if (plan->root_fd < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '/usr': %s", strerror(errno));
+    /* The same number means: cwd is ".". */
     plan->cwd_fd = plan->root_fd;
     plan->execute_fd = fcntl(plan->root_fd, F_DUPFD_CLOEXEC, 3);
     return ck_bwrap_plan_proof(&sources, plan, error);
@@ -221,6 +245,7 @@ static void fail_bwrap_init(const struct ck_wire_report *report, struct ck_jail_
     int errnum = report->stage != CK_STAGE_NONE ? report->error : ECONNRESET;
     if (report->stage == CK_STAGE_JAIL && errnum == EPROTO) {
         int cause = complained ? ck_bwrap_cause(report->message) : 0;
+        /* EAGAIN is transient: the jail is proven again with the next run. */
         errnum = cause != 0 ? cause : EAGAIN;
     } else if (errnum == ESTALE || ck_errkind_of(errnum) == CK_ERRKIND_ABSENT) {
         /* the init that bwrap started does not find the files that bwrap should mount */
@@ -239,6 +264,7 @@ static void fail_plan(const struct choke_error *error, struct ck_jail_state *sta
 {
     set_failure(state, error->errnum == ENOENT ? "not_installed" : "not_permitted", error);
     if (error->outcome == CHOKE_JAIL_UNAVAILABLE && !ck_error_is_transient(error->errnum))
+        /* A lasting answer, whatever is_transient says about the errno. */
         state->failed = 0;
 }
 
@@ -277,6 +303,10 @@ static int make_scratch(struct choke_context *context, struct ck_scratch *ret_sc
     return !path ? ck_error_oom(error) : ck_scratch_make(&context->bwrap_state->scratch_pool, path, ret_scratch, error);
 }
 
+/*
+ * Landlock and seccomp are applied to a child. It may write in the directory inside, and must not
+ * be able to in the one outside.
+ */
 static int try_no_userns(struct choke_context *context, int program_fd, const struct ck_scratch *inside,
                          const struct ck_scratch *outside, struct ck_wire_proved *ret_proved, struct choke_error *error)
 {
@@ -301,6 +331,7 @@ static int try_no_userns(struct choke_context *context, int program_fd, const st
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, -r, "applying it failed: %s", strerror(-r));
 }
 
+/* r is about the jail. scratch_result is about the two directories, which say nothing about it. */
 static void prove_no_userns(struct choke_context *context, struct ck_jail_state *state)
 {
     const struct ck_native_wanted bare = {
@@ -344,6 +375,7 @@ static void prove_egress(struct choke_context *context, const struct ck_jail *ja
     struct ck_jail_state first = *state;
     prove_whole(context, jail, (struct jail_form){.egress = true, .reports_attempts = true}, &first);
     first.reports_attempts = first.holds;
+    /* After a lack of resources nothing is known, and a weaker form must not be chosen for that. */
     if (first.holds || first.failed != 0) {
         *state = first;
         return;
@@ -351,6 +383,7 @@ static void prove_egress(struct choke_context *context, const struct ck_jail *ja
     prove_whole(context, jail, (struct jail_form){.egress = true}, state);
 }
 
+/* Any other jail is not in a build for Linux; its state stays as it was: it does not hold. */
 void ck_prove_jail(void *data, const struct ck_jail *jail, bool egress, struct ck_jail_state *ret_state)
 {
     struct choke_context *context = data;

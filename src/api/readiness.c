@@ -14,8 +14,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define VERSION_TIMEOUT_MS 10000
-#define VERSION_OUTPUT_BYTES ((size_t)65536)
+#define VERSION_TIMEOUT_MS 10000             /* for one tool */
+#define VERSION_OUTPUT_BYTES ((size_t)65536) /* more is not a version */
 #define PARALLEL_MAX 32
 #define STOP_POLL_MS 20 /* how often the caller's stop is called */
 #define VERSION_ROOT "/dev"
@@ -40,6 +40,7 @@ static int narrow_policy(struct ck_readiness *readiness)
     const struct ck_policy *from = readiness->context->policy;
     struct ck_policy *policy = &readiness->policy;
     *policy = *from;
+    /* The strings stay in the arena of the context's policy, which alone frees them. */
     policy->arena = (struct ck_arena){0};
     policy->tools = ck_arena_array(&readiness->arena, from->tools_count + 1u, sizeof(*policy->tools));
     policy->by_name = ck_arena_array(&readiness->arena, from->tools_count + 1u, sizeof(*policy->by_name));
@@ -54,6 +55,7 @@ static int narrow_policy(struct ck_readiness *readiness)
         policy->tools[i].workspace = CK_WORKSPACE_RO;
         if (policy->tools[i].route == CK_ROUTE_JAIL)
             policy->tools[i].route = CK_ROUTE_DIRECT;
+        /* The same order by name, but pointing to the copies. */
         policy->by_name[i] = policy->tools + (from->by_name[i] - from->tools);
     }
     return 0;
@@ -68,12 +70,14 @@ static uint64_t timeout_of(const struct ck_tool *tool)
     return limit_ms != 0 && limit_ms < VERSION_TIMEOUT_MS ? limit_ms : VERSION_TIMEOUT_MS;
 }
 
+/* Copies the text to *slot. 0 or -ENOMEM. */
 static int set_text(struct ck_readiness *readiness, const char **slot, const char *text)
 {
     *slot = ck_arena_strdup(&readiness->arena, text);
     return !*slot ? -ENOMEM : 0;
 }
 
+/* A tool with a problem is not run, and the check goes on with the next one. */
 static int set_problem(struct ck_readiness *readiness, struct ck_readiness_tool *tool, const char *state,
                        const char *problem_text)
 {
@@ -81,6 +85,7 @@ static int set_problem(struct ck_readiness *readiness, struct ck_readiness_tool 
     return set_text(readiness, &tool->problem, problem_text);
 }
 
+/* The plan was refused. The path is known if the file was found, but may not be run. */
 static int take_refusal(struct ck_readiness *readiness, struct ck_readiness_tool *tool, const struct ck_plan *plan)
 {
     const struct ck_verdict *verdict = &plan->verdict;
@@ -126,6 +131,7 @@ static bool find_cached(struct ck_readiness *readiness, struct ck_readiness_tool
             ? ck_cache_find(readiness->cache, readiness->policy_sha256, tool->tool->name, tool->path, tool->files,
                             tool->files_count)
             : NULL;
+    /* Both sides: the cached entry has a version, and the entry of the policy asks for one. */
     if (!known || (!known->version) != (tool->tool->version_args.count == 0))
         return false;
     tool->version = known->version;
@@ -145,6 +151,7 @@ static int hash(struct ck_readiness *readiness, struct ck_readiness_tool *tool, 
         return set_text(readiness, &tool->sha256, hex);
     }
     tool->files_count = 0; /* a file that could not be read is not remembered */
+    /* Any other error says that the file cannot be read. */
     return r == -ENOMEM || r == -ECANCELED ? r : 0;
 }
 
@@ -154,6 +161,7 @@ static int examine(struct ck_readiness *readiness, struct ck_readiness_tool *too
     struct ck_depend *depend = &readiness->depend;
     int r = set_text(readiness, &tool->path, plan->tool_path);
     if (r == 0)
+        /* The cache needs the interpreters only: a version is an answer of these and the tool. */
         r = readiness->want_parts ? ck_depend_all(depend, plan->execute_fd)
                                   : ck_depend_interpreters(depend, plan->execute_fd);
     if (r == -ELOOP || r == -E2BIG)
@@ -163,8 +171,10 @@ static int examine(struct ck_readiness *readiness, struct ck_readiness_tool *too
     tool->state = CK_READINESS_READY;
     tool->parts = depend->parts;
     tool->parts_count = depend->count;
+    /* A lock uses no cache, so it needs no versions of files. */
     if (!readiness->want_parts)
         take_files(readiness, tool, plan);
+    /* The plan holds the file open: what is hashed here is what runs. */
     return find_cached(readiness, tool) ? 0 : hash(readiness, tool, plan->execute_fd);
 }
 
@@ -201,6 +211,7 @@ static int take_tool(struct ck_readiness *readiness, struct ck_readiness_tool *t
                                           .stdin_fd = -1};
     struct ck_plan_sources sources = ck_context_sources(readiness->context);
     struct ck_plan plan;
+    /* The only place where the special policy is used. */
     sources.policy = &readiness->policy;
     int r = ck_plan_make(&sources, &request, &plan);
     bool allowed = r == 0 && plan.verdict.outcome == CHOKE_NONE;
@@ -238,12 +249,16 @@ static int take_version(struct ck_readiness *readiness, struct ck_readiness_tool
     return set_text(readiness, &tool->version, release);
 }
 
-/* Takes the answers of the tools that have ended. */
+/*
+ * Takes the answers of the tools that have ended. After an error the others are still freed, so
+ * that none is in the list twice.
+ */
 static int collect(struct ck_readiness *readiness)
 {
     int r = 0;
     for (struct ck_readiness_tool **at = &readiness->running; *at;) {
         struct ck_readiness_tool *tool = *at;
+        /* NULL: it still runs. */
         const struct choke_result *answer = choke_job_result(tool->job);
         if (!answer) {
             at = &tool->next_running;
@@ -270,6 +285,7 @@ static int wait_for(struct ck_readiness *readiness, size_t count)
     struct choke_context *context = readiness->context;
     int r = collect(readiness);
     while (r == 0 && readiness->running_count > count) {
+        /* Other jobs of the context go on meanwhile; their ends wait in the queue of choke_next. */
         r = ck_context_round(context, readiness->stop ? STOP_POLL_MS : -1);
         if (r == 0 && is_stopped(readiness))
             return -ECANCELED;
@@ -282,6 +298,7 @@ static int wait_for(struct ck_readiness *readiness, size_t count)
 bool ck_readiness_wants(const struct ck_readiness *readiness, const char *name)
 {
     const char *const *wanted = readiness->only;
+    /* Without a list every tool is wanted. */
     while (wanted && *wanted && strcmp(*wanted, name) != 0)
         wanted++;
     return !wanted || *wanted;
@@ -312,6 +329,7 @@ int ck_readiness_check(struct ck_readiness *readiness, struct choke_error *error
 {
     const struct ck_policy *policy = readiness->context->policy;
     int r = narrow_policy(readiness);
+    /* One more than needed: an array of no entries would be NULL, as without memory. */
     readiness->tools = ck_arena_array(&readiness->arena, policy->tools_count + 1u, sizeof(*readiness->tools));
     readiness->depend.search = policy->search_path.items;
     readiness->depend.search_count = policy->search_path.count;

@@ -22,13 +22,13 @@
 /* All text belongs to the readiness. */
 struct ck_readiness_tool {
     const struct ck_tool *tool; /* of the context's policy */
-    const char *install;
-    const char *state;
-    const char *path;
-    const char *version;
-    const char *sha256;
-    const char *problem;
-    bool cached;
+    const char *install;        /* how to install it; NULL: the entry does not say */
+    const char *state;          /* one of the four above */
+    const char *path;           /* NULL: not found */
+    const char *version;        /* NULL: not asked, or no answer */
+    const char *sha256;         /* NULL: it may not be read */
+    const char *problem;        /* NULL: none */
+    bool cached;                /* version and sha256 are from the cache, and point into it */
     /* the tool and its interpreters; none: do not cache */
     struct ck_version files[CK_CACHE_FILES_MAX];
     size_t files_count;
@@ -39,20 +39,21 @@ struct ck_readiness_tool {
 };
 
 struct ck_readiness {
-    struct choke_context *context;
-    const struct ck_cache *cache; /* NULL: none */
-    bool want_parts;
-    const char *const *only;  /* NULL-terminated names of tools; NULL: all */
-    bool (*stop)(void *data); /* NULL: never */
+    struct choke_context *context; /* runs the tools */
+    const struct ck_cache *cache;  /* NULL: none */
+    bool want_parts;               /* list and hash everything that runs with a tool, for lock and parts */
+    const char *const *only;       /* NULL-terminated names of tools; NULL: all */
+    bool (*stop)(void *data);      /* NULL: never */
     void *stop_data;
-    struct ck_arena arena;
-    struct ck_depend depend;
-    struct ck_policy policy; /* allows version_args only */
-    char policy_sha256[CK_DIGEST_SIZE];
+    struct ck_arena arena;              /* of all text here, except cached text */
+    struct ck_depend depend;            /* finds interpreters and libraries; owns the parts */
+    struct ck_policy policy;            /* allows version_args only */
+    char policy_sha256[CK_DIGEST_SIZE]; /* the key in the cache */
+    /* in the order of the policy, without those of other platforms */
     struct ck_readiness_tool *tools;
     size_t count;
-    struct ck_readiness_tool *running;
-    size_t running_count;
+    struct ck_readiness_tool *running; /* by next_running */
+    size_t running_count;              /* of that list */
 };
 
 /*

@@ -20,10 +20,12 @@ static const char *kind_of_path(const char *path, const char *message)
         return NULL;
     char quoted[CK_QUOTE_MAX];
     (void)ck_quote(quoted, sizeof(quoted), path, strlen(path));
+    /* CK_QUOTE_MAX is larger. A shorter path has its NUL before that. */
     quoted[PREFIX_BYTES] = '\0';
     return strstr(message, quoted) ? kind : NULL;
 }
 
+/* The whole message is replaced, because the credential may be anywhere in it, also in part. */
 void ck_redact_error(struct choke_error *error, const struct choke_request *request)
 {
     if (error->outcome == CHOKE_NONE)
@@ -37,6 +39,7 @@ void ck_redact_error(struct choke_error *error, const struct choke_request *requ
         kind = kind_of_path(request->keep_path, error->message);
     if (!kind)
         return;
+    /* ck_error_set clears them. */
     unsigned line = error->line, column = error->column;
     (void)ck_error_set(error, error->outcome, error->errnum,
                        "%s; the given text looks like %s and is not shown; use another name",
@@ -51,6 +54,7 @@ const char *ck_redact_copy(struct ck_arena *arena, const char *text)
     return text ? ck_arena_strdup(arena, ck_secret_show(shown, text, ck_secret_kind(text))) : NULL;
 }
 
+/* An argument is judged with its neighbour: "--token" "x" is a credential by its name. */
 const char *const *ck_redact_list(struct ck_arena *arena, const char *const *list)
 {
     char shown[CK_SECRET_SHOWN_MAX];

@@ -23,12 +23,12 @@
 /* The public part is first. Its strings belong to the box and survive the context. */
 struct result_box {
     struct choke_result result;
-    struct ck_arena text;
+    struct ck_arena text;                 /* the copied names, and the rules of egress */
     struct ck_capture_output captures[2]; /* the streams, after the end of the run */
     const char *layers[CK_LAYERS_MAX + 1];
-    struct ck_changes changes;
+    struct ck_changes changes; /* filled by the slices after the run */
     struct choke_limit limits[CK_LIMITS + EGRESS_LIMITS];
-    struct choke_egress egress;
+    struct choke_egress egress; /* result.egress points here if the run had egress */
 };
 
 static const char *const no_layers[] = {NULL};
@@ -53,6 +53,10 @@ const char *choke_outcome_name(enum choke_outcome outcome)
     return (size_t)outcome < sizeof(names) / sizeof(names[0]) ? names[outcome] : "none";
 }
 
+/*
+ * NULL for NULL. *ok becomes false when out of memory, so that a caller copies several and asks
+ * once.
+ */
 static const char *copy(struct result_box *box, const char *text, bool *ok)
 {
     const char *copied = text ? ck_arena_strdup(&box->text, text) : NULL;
@@ -67,8 +71,8 @@ struct choke_result *ck_result_new(const struct ck_plan *plan)
         return NULL;
     bool ok = true;
     box->result = (struct choke_result){
-        .exit_code = -1,
-        .layers = no_layers,
+        .exit_code = -1,     /* no tool has exited yet */
+        .layers = no_layers, /* never NULL */
         .out = {.data = ""},
         .err = {.data = ""},
         .tool_name = copy(box, plan->tool_name, &ok),
@@ -94,19 +98,24 @@ static void list_limits(struct result_box *box, const struct ck_plan *plan)
     for (size_t i = 0; i < CK_LIMITS; i++) {
         bool bytes = i == CK_LIMIT_MEMORY || i == CK_LIMIT_FILE_SIZE;
         if (plan->limits[i] != 0)
+            /* The plan has bytes, the policy and the result MiB. */
             box->limits[result->limit_count++] = (struct choke_limit){
                 .name = limit_names[i], .value = plan->limits[i] >> (bytes ? 20 : 0), .mechanism = "none"};
     }
     const struct ck_limits *limits = &plan->verdict.limits;
     const struct choke_limit egress[EGRESS_LIMITS] = {{"egress_mib", limits->egress_mib, "proxy"},
                                                       {"egress_connections", limits->egress_connections, "proxy"}};
+    /* Without egress these limits have nothing to limit. */
     for (size_t i = 0; i < EGRESS_LIMITS && plan->verdict.egress_count > 0; i++)
         if (egress[i].value != 0)
             box->limits[result->limit_count++] = egress[i];
     result->limits = box->limits;
 }
 
-/* Without memory for the texts the list is cut; the caller still has the request. */
+/*
+ * Without memory for the texts the list is cut; the caller still has the request. A NULL ends the
+ * list, and the array is zero-filled.
+ */
 static void list_rules(struct result_box *box, const struct ck_verdict *verdict)
 {
     static const char *const none[] = {NULL};
@@ -130,6 +139,7 @@ void ck_result_egress(struct choke_result *result, const struct ck_proxy_gate_to
     box->egress.sent_bytes = totals->up_bytes;
     box->egress.received_bytes = totals->down_bytes;
     result->egress = &box->egress;
+    /* A limit that the warden reported takes precedence. */
     if (spent && !result->limit_hit)
         result->limit_hit = "egress";
 }
@@ -140,6 +150,7 @@ void ck_result_started(struct choke_result *result, const struct ck_plan *plan)
     if (plan->verdict.egress_count > 0)
         list_rules(box, &plan->verdict);
     memcpy(box->layers, plan->layers, sizeof(box->layers));
+    /* Names of layers are constants; only the array is copied. */
     result->layers = box->layers;
     result->jail = plan->jail.jail->name;
     list_limits(box, plan);
@@ -149,6 +160,7 @@ void ck_result_started(struct choke_result *result, const struct ck_plan *plan)
 static void set_mechanisms(struct choke_result *result, const struct ck_wire_report *report)
 {
     struct result_box *box = (struct result_box *)result;
+    /* Both are in the order of the enum; the limits of egress follow, and keep their mechanism. */
     for (size_t i = 0, at = 0; i < CK_LIMITS && at < result->limit_count; i++)
         if (strcmp(box->limits[at].name, limit_names[i]) == 0)
             box->limits[at++].mechanism = ck_wire_held_name(report->limit_held[i]);
@@ -191,7 +203,10 @@ static void set_ending(struct choke_result *result, const struct ck_run *run)
 {
     const struct ck_wire_report *report = &run->report;
     bool late = run->lost && run->ended_ns >= run->deadline_ns;
-    /* Stages of a protection. A shortage may pass, so it says nothing about the jail. */
+    /*
+     * Stages of a protection. A shortage may pass, so it says nothing about the jail. A stage means
+     * that the tool was not started, so it comes before every ending of a tool.
+     */
     if (report->stage == CK_STAGE_CWD)
         result->outcome = CHOKE_CWD;
     else if (report->stage == CK_STAGE_EXECS || report->stage == CK_STAGE_WORKSPACE ||
@@ -207,6 +222,7 @@ static void set_ending(struct choke_result *result, const struct ck_run *run)
         result->outcome = report->code == CLD_EXITED ? CHOKE_EXITED : CHOKE_SIGNALED;
     if (result->outcome == CHOKE_EXITED)
         result->exit_code = report->status;
+    /* Also for a timeout or a cancelled run: the signal that ended the tool. */
     else if (report->code == CLD_KILLED || report->code == CLD_DUMPED)
         result->signal = report->status;
 }
@@ -228,6 +244,7 @@ static void set_error(struct choke_result *result, const struct ck_run *run)
     struct choke_error *error = &result->error;
     const struct ck_wire_report *report = &run->report;
     const char *tool = result->tool_name;
+    /* What the run really had: the request may have left it to the policy. */
     uint64_t timeout_ms = (run->deadline_ns - run->started_ns) / CK_NS_PER_MS;
     switch (result->outcome) {
     case CHOKE_CWD:
@@ -255,6 +272,7 @@ static void set_error(struct choke_result *result, const struct ck_run *run)
                            strsignal(result->signal), result->limit_hit ? "; it reached a limit: " : "",
                            result->limit_hit ? result->limit_hit : "");
         break;
+    /* CHOKE_EXITED, with any status: no error. */
     default:
         break;
     }
@@ -276,6 +294,7 @@ void ck_result_collected(struct choke_result *result, bool is_kept)
     result->kept_incomplete = is_kept && (changes->incomplete || changes->keep_error != 0);
 }
 
+/* The order matters: refuse_limit needs the mechanisms, and set_error the outcome. */
 void ck_result_end(struct choke_result *result, struct ck_run *run)
 {
     const struct ck_wire_report *report = &run->report;
@@ -294,6 +313,7 @@ void ck_result_end(struct choke_result *result, struct ck_run *run)
         result->kill = ck_wire_kill_name(report->kill);
     }
     struct result_box *box = (struct result_box *)result;
+    /* The output moves to the result; the run keeps nothing. */
     ck_capture_take(&run->out.capture, &box->captures[0]);
     ck_capture_take(&run->err.capture, &box->captures[1]);
     result->out = box->captures[0].view;

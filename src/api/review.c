@@ -43,7 +43,11 @@ const char *choke_severity_name(enum choke_severity severity)
 
 /* ---- open -------------------------------------------------------------------------------- */
 
-/* A fault of the text is kept as a finding; out of memory is a failure. */
+/*
+ * A fault of the text is kept as a finding; out of memory is a failure. The tree is only for
+ * positions. The text was parsed before, so it fails here only without memory; then findings have
+ * the line of the entry and no column.
+ */
 static int parse(struct choke_policy *policy, const void *text, size_t length, struct choke_error *error)
 {
     const char *file = policy->file ? policy->file : "default policy";
@@ -61,6 +65,10 @@ static int parse(struct choke_policy *policy, const void *text, size_t length, s
     return 0;
 }
 
+/*
+ * A file that a run would refuse (its owner, its mode) is read nevertheless, and refusal says why.
+ * Only one that cannot be read is a failure.
+ */
 static int open_policy(struct choke_policy *policy, const char *path, struct choke_error *error)
 {
     if (!path)
@@ -104,6 +112,10 @@ void choke_policy_free(struct choke_policy *policy)
     free(policy);
 }
 
+/*
+ * Made once; the text belongs to the policy. A policy that is not valid has no JSON, and its fault
+ * is the error.
+ */
 int choke_policy_json(struct choke_policy *policy, const char **ret_text, struct choke_error *error)
 {
     if (!policy || !ret_text)
@@ -136,8 +148,8 @@ int ck_review_records(struct choke_policy *policy, struct choke_error *error)
 /* State of the checks. add_finding sets failed if there is no memory for a message. */
 struct review {
     struct choke_policy *policy;
-    const struct ck_tool *tool;
-    const char *key; /* of the tool's entry; NULL: the finding is about the file */
+    const struct ck_tool *tool; /* NULL: the finding is about the file */
+    const char *key;            /* of the tool's entry; NULL: the finding is about the file */
     bool failed;
 };
 
@@ -146,16 +158,19 @@ static void set_position(const struct review *check, struct choke_finding *findi
 {
     const struct ck_policy *policy = check->policy->policy;
     const struct ck_yaml_tree *tree = &check->policy->tree;
+    /* The model has the line of the entry. Key and column are only in the tree. */
     finding->line = check->tool->line;
     if (!tree->nodes)
         return;
     const struct ck_yaml_node *tools = ck_yaml_node_value(&tree->nodes[0], "tools");
+    /* Entries of the tree and tools of the model have the same order, so the index is the same. */
     const struct ck_yaml_node *entry = ck_yaml_node_entry(tools, (uint32_t)(check->tool - policy->tools));
     const struct ck_yaml_node *value = ck_yaml_node_value(entry, check->key);
     finding->line = value ? value->line : entry->line;
     finding->column = value ? value->column : entry->column;
 }
 
+/* Never beyond the array: run_checks has counted the most that can be added. */
 __attribute__((format(printf, 3, 4))) static struct choke_finding *add_finding(struct review *check,
                                                                                enum choke_severity severity,
                                                                                const char *format, ...)
@@ -167,6 +182,7 @@ __attribute__((format(printf, 3, 4))) static struct choke_finding *add_finding(s
     va_start(list, format);
     (void)vsnprintf(formatted, sizeof(formatted), format, list);
     va_end(list);
+    /* Without a tool the rule is the key itself: "file", "policy", "adr_dir". */
     *finding = (struct choke_finding){.severity = severity, .rule = check->key};
     finding->message = ck_arena_strdup(&policy->arena, formatted);
     if (check->tool) {
@@ -190,6 +206,7 @@ static const char *strip_position(const struct choke_error *fault)
     return at ? at + strlen(position) : fault->message;
 }
 
+/* The only checks that need no valid policy. */
 static void check_file(struct review *check)
 {
     struct choke_policy *policy = check->policy;
@@ -204,6 +221,7 @@ static void check_file(struct review *check)
     finding->column = policy->fault.column;
 }
 
+/* At most one finding. Without records the check of each tool's adr is skipped. */
 static void check_directory(struct review *check)
 {
     const struct choke_policy *policy = check->policy;
@@ -221,6 +239,9 @@ static void check_directory(struct review *check)
                           CK_QUOTE(records->directory), strerror(records->errnum));
 }
 
+/*
+ * Records are sorted by name, and a name begins with the number; so equal numbers are neighbours.
+ */
 static void check_duplicate_records(struct review *check)
 {
     const struct ck_decision_records *records = &check->policy->records;
@@ -235,6 +256,7 @@ static void check_tool(struct review *check)
 {
     const struct choke_policy *policy = check->policy;
     const struct ck_tool *tool = check->tool;
+    /* If the directory cannot be read, that is one finding, not one for each tool. */
     bool readable = policy->records_read && policy->records.errnum == 0;
     check->key = "adr";
     if (readable && !ck_decision_records_have(&policy->records, tool->adr))
@@ -286,6 +308,7 @@ static void check_execs(struct review *check)
 {
     const struct ck_tool *tool = check->tool;
     const char *unmapped = find_unmapped(&tool->execs);
+    /* A subcommand with its own execs replaces those of the tool. */
     for (uint32_t i = 0; !unmapped && tool->args && i < tool->args->subcommands_count; i++)
         unmapped = find_unmapped(&tool->args->subcommands[i].execs);
     check->key = "execs";
@@ -305,6 +328,10 @@ static void check_tools(struct review *check, const struct ck_policy *model)
     }
 }
 
+/*
+ * All findings, or none: a list that lost one to a lack of memory would look better than the policy
+ * is.
+ */
 static int run_checks(struct choke_policy *policy, struct choke_error *error)
 {
     struct review check = {.policy = policy};

@@ -14,12 +14,12 @@ struct choke_policy {
     struct choke_error refusal;
     /* of the same text, for line and column; without nodes if it could not be parsed */
     struct ck_yaml_tree tree;
-    struct ck_arena arena;
-    bool records_read;
+    struct ck_arena arena; /* of all text here */
+    bool records_read;     /* false: records is empty */
     struct ck_decision_records records;
-    const char *json;
+    const char *json;               /* NULL: not yet made */
     struct choke_finding *findings; /* NULL: not yet checked */
-    size_t findings_count;
+    size_t findings_count;          /* may be 0 after the check */
 };
 
 /*

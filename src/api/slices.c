@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define ORDER_NS UINT64_C(4000) /* time to sort one entry, after the list is cut */
-#define CLEANUP_NS (100 * CK_NS_PER_MS)
+#define ORDER_NS UINT64_C(4000)         /* time to sort one entry, after the list is cut */
+#define CLEANUP_NS (100 * CK_NS_PER_MS) /* at the end of a context */
 /* In every fourth round the trash comes before the jobs, or it would grow while there are jobs. */
 #define TRASH_ROUNDS 4
 
@@ -19,13 +19,17 @@
  */
 struct ck_trash {
     struct ck_trash *next;
-    struct ck_scratch scratch;
-    int overlay_fd; /* -1: none */
-    struct ck_clearing clearing;
+    struct ck_scratch scratch;   /* zero or fd -1: none */
+    int overlay_fd;              /* -1: none */
+    struct ck_clearing clearing; /* how far the overlay is removed */
 };
 
 /* ---- trash ------------------------------------------------------------------------------- */
 
+/*
+ * What is left of a scratch directory stays for a sweep. The kernel frees an overlay with its last
+ * descriptor.
+ */
 static void free_trash(struct ck_trash *trash)
 {
     ck_clear_done(&trash->clearing);
@@ -51,6 +55,7 @@ static void discard(struct choke_job *job)
         return;
     }
     *trash = (struct ck_trash){.next = slices->trash, .scratch = run->scratch, .overlay_fd = run->overlay.upper_fd};
+    /* The trash owns them now; ck_run_done must not remove them. */
     run->scratch = (struct ck_scratch){.fd = -1};
     run->overlay.upper_fd = -1;
     if (trash->overlay_fd >= 0)
@@ -66,6 +71,7 @@ static void empty_trash(struct choke_context *context, struct ck_slice *slice)
     struct ck_slices *slices = &context->slices;
     while (slices->trash) {
         struct ck_trash *trash = slices->trash;
+        /* Also for an empty directory, so that a long list of them ends the slice too. */
         ck_slice_spend_entries(slice, 1);
         if ((trash->overlay_fd >= 0 && !ck_clear_step(&trash->clearing, slice)) ||
             !ck_scratch_remove_step(&trash->scratch, slice))
@@ -78,6 +84,7 @@ static void empty_trash(struct choke_context *context, struct ck_slice *slice)
 
 /* ---- the queue --------------------------------------------------------------------------- */
 
+/* At the end: the others get their slice first. */
 static void append(struct choke_job *job)
 {
     struct ck_slices *slices = &job->context->slices;
@@ -133,6 +140,7 @@ static void cut_late(struct choke_job *job, uint64_t now_ns)
 {
     /* The list is sorted at the end; a job must be cut early enough to have time for that. */
     uint64_t order_ns = ck_result_changes(job->result)->count * ORDER_NS;
+    /* cut is done once. */
     if (job->collect.cut || !job->collect.had_slice)
         return;
     if (job->run.cancelled)
@@ -151,16 +159,22 @@ static bool run_slice(struct choke_job *job, struct ck_slice *slice)
     return ck_scratch_remove_step(&job->run.scratch, slice);
 }
 
+/*
+ * The job leaves the slices: its list is complete or cut, and what is left on the disk becomes
+ * trash.
+ */
 static void finish(struct choke_job *job)
 {
     struct ck_overlay *overlay = &job->run.overlay;
     ck_changes_end(job->collect.walk);
     job->collect.walk = NULL;
+    /* A stage: the tool did not start, and the result has no list at all. */
     if (overlay->wanted && job->run.report.stage == CK_STAGE_NONE)
         ck_result_collected(job->result, overlay->keep_fd >= 0);
     discard(job);
     ck_fd_close(&overlay->lower_fd);
     ck_fd_close(&overlay->keep_fd);
+    /* After ck_result_collected: the event has the number of changes. */
     if (job->collect.error != 0)
         ck_event_cut(job);
 }
@@ -190,6 +204,10 @@ bool ck_slices_begin(struct choke_job *job)
 
 /* ---- all jobs ------------------------------------------------------------------------- */
 
+/*
+ * Nothing to do, so that a round costs no system call. A scratch pool that was never used has
+ * nothing to sweep.
+ */
 static bool is_idle(const struct choke_context *context)
 {
     const struct ck_scratch_pool *scratch_pool = &context->bwrap_state->scratch_pool;
@@ -211,6 +229,7 @@ void ck_slices_run(struct choke_context *context)
         cut_late(job, now_ns);
     while (slices->count > 0 && !ck_slice_spent(&slice)) {
         struct choke_job *job = choose(slices);
+        /* Out of the queue while it works: it goes to its end again, and jobs take turns. */
         take_out(job);
         if (run_slice(job, &slice)) {
             finish(job);

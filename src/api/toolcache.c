@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A relative path is ignored, as the XDG specification requires. */
 static bool find_path(char path[PATH_MAX])
 {
     const char *base = secure_getenv("XDG_CACHE_HOME");
@@ -24,6 +25,7 @@ static bool find_path(char path[PATH_MAX])
         length = snprintf(path, PATH_MAX, "%s/chokepoint", base);
     else if (home && home[0] == '/')
         length = snprintf(path, PATH_MAX, "%s/.cache/chokepoint", home);
+    /* With room for "/" and the name of the file. */
     if (length > 0 && length < PATH_MAX - (int)sizeof(CK_TOOLCACHE_NAME))
         return true;
     path[0] = '\0';
@@ -45,6 +47,7 @@ static bool is_inside(const char *path, const struct ck_identity *root)
         bool inside = r == 0 && ck_trust_passes(&trusted, *root);
         ck_trust_done(&trusted);
         char *slash = strrchr(above, '/');
+        /* Another error: the path exists but is not trusted, or cannot be read. */
         if (r != -ENOENT || !slash || slash == above)
             return inside;
         *slash = '\0';
@@ -66,6 +69,7 @@ void ck_toolcache_open(struct ck_toolcache *toolcache, const struct ck_identity 
     }
     if (ck_statefile_directory(toolcache->path, &toolcache->fd, &toolcache->error) < 0)
         return;
+    /* A file that does not exist yet is not a fault, and leaves no note. */
     int r = ck_statefile_read(toolcache->fd, CK_TOOLCACHE_NAME, CK_CACHE_MAX_BYTES, &text, &length, &toolcache->error);
     if (r == 0 && ck_cache_parse(text, length, &toolcache->cache) < 0)
         (void)ck_error_set(&toolcache->error, CHOKE_NONE, EINVAL, "'%s' was not written by this version, or is damaged",

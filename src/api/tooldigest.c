@@ -19,6 +19,7 @@ void ck_tooldigest_remember(struct ck_tooldigests *digests, const struct ck_vers
 {
     if (!ck_version_settled(version))
         return;
+    /* When the table is full, the oldest entry is replaced. */
     size_t at = digests->count < CK_TOOLDIGESTS ? digests->count++ : digests->next++ % CK_TOOLDIGESTS;
     digests->items[at].version = *version;
     memcpy(digests->items[at].sha256, sha256, CK_DIGEST_SIZE);
@@ -31,6 +32,7 @@ static const char *find_cached(const struct ck_cache *cache, const struct ck_ver
 {
     for (size_t i = 0; i < cache->count; i++)
         for (size_t k = 0; k < cache->policies[i].count; k++)
+            /* The first file of an entry is the tool itself. */
             if (ck_version_equal(&cache->policies[i].tools[k].files[0], version))
                 return cache->policies[i].tools[k].sha256;
     return NULL;
@@ -64,6 +66,9 @@ static void save(struct ck_toolcache *toolcache, const char *policy, const struc
 static int hash(const struct ck_plan *plan, const struct ck_version *version, const char *policy, char *buffer)
 {
     struct ck_toolcache toolcache = {.fd = -1};
+    /*
+     * Opened for each hash: this is rare, and another process may have saved the digest meanwhile.
+     */
     ck_toolcache_open(&toolcache, &plan->root);
     const char *known = find_cached(&toolcache.cache, version);
     int r = 0;
@@ -82,7 +87,9 @@ static int hash(const struct ck_plan *plan, const struct ck_version *version, co
 const char *ck_tooldigest_find(struct ck_tooldigests *digests, const struct ck_plan *plan, const char *policy,
                                char buffer[CK_DIGEST_SIZE])
 {
+    /* Taken when the plan opened the file, so a digest that is found by it belongs to that file. */
     const struct ck_version *version = &plan->tool_version;
+    /* The plan has compared the file with the pin already. */
     if (plan->verdict.tool && plan->verdict.tool->sha256)
         return plan->verdict.tool->sha256;
     for (size_t i = 0; i < digests->count; i++)

@@ -14,6 +14,7 @@
 
 #define CK_TOOLDIGESTS 32
 
+/* A file in the state that version describes has this digest. */
 struct ck_tooldigest {
     struct ck_version version;
     char sha256[CK_DIGEST_SIZE];

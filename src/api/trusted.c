@@ -19,12 +19,17 @@ static int check_place(const struct ck_trusted *place, const char *path, const c
 {
     CK_FD root_fd = -1;
     struct ck_identity identity;
+    /* Without a root there is no repository to fear. */
     int r = root ? ck_beneath_root(root, &root_fd, error) : 0;
     if (r < 0 || !root)
         return r;
     r = ck_trust_identity_of(root_fd, &identity);
     if (r < 0)
         return ck_error_set(error, CHOKE_INVALID, -r, "'%s': %s", CK_QUOTE(root), strerror(-r));
+    /*
+     * Compared by device and inode of every directory on the path, so another spelling of the root
+     * makes no difference.
+     */
     if (!ck_trust_passes(place, identity))
         return 0;
     return ck_error_set(error, CHOKE_INVALID, EPERM,
@@ -37,6 +42,7 @@ int choke_read_trusted(const char *path, const char *root, size_t max_bytes, cha
 {
     if (!path || !ret_text || !ret_length)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a path and a pointer for the text are required");
+    /* noun "": messages begin with the path, because the caller knows what the file is. */
     const struct ck_rulefile file = {.path = path, .noun = "", .outcome = CHOKE_INVALID, .max_bytes = max_bytes};
     struct ck_trusted place;
     char *text;
