@@ -8,11 +8,16 @@
 #include <errno.h>
 #include <string.h>
 
+/* All memory is in the arena of the diff, and freed with it. */
 struct ck_change_link {
     struct choke_change change;
     struct ck_change_link *next;
 };
 
+/*
+ * The text of before and after is not copied: it belongs to the policies or to the arena. Without
+ * memory the list is marked as failed, and the next calls still work.
+ */
 void ck_change_add(struct ck_policy_changes *changes, enum choke_change_kind kind, const char *field,
                    const char *before, const char *after)
 {
@@ -53,17 +58,20 @@ static enum choke_change_kind kind_of(enum ck_width width)
     return width == CK_WIDTH_NARROWER ? CHOKE_CHANGE_NARROWS : CHOKE_CHANGE_WIDENS;
 }
 
+/* A change of text with the same width, such as another order of alternatives, is neutral. */
 void ck_change_width(struct ck_policy_changes *changes, enum ck_width width, const char *field, const char *before,
                      const char *after)
 {
     ck_change_text(changes, field, before, after, kind_of(width));
 }
 
+/* NULL is a value that is absent, and equal only to NULL. */
 static bool is_same(const char *before, const char *after)
 {
     return !before || !after ? before == after : strcmp(before, after) == 0;
 }
 
+/* Adds nothing if the two are the same. */
 void ck_change_text(struct ck_policy_changes *changes, const char *field, const char *before, const char *after,
                     enum choke_change_kind kind)
 {
@@ -71,6 +79,7 @@ void ck_change_text(struct ck_policy_changes *changes, const char *field, const 
         ck_change_add(changes, kind, field, before, after);
 }
 
+/* why NULL: the change is proven to narrow. Else it widens, and why says what it could allow. */
 void ck_change_add_proof(struct ck_policy_changes *changes, const char *field, const char *before, const char *after,
                          const char *why)
 {
@@ -81,6 +90,7 @@ void ck_change_add_proof(struct ck_policy_changes *changes, const char *field, c
         changes->last->change.why = why;
 }
 
+/* The same, but adds nothing if the two are the same. */
 void ck_change_proof(struct ck_policy_changes *changes, const char *field, const char *before, const char *after,
                      const char *why)
 {
@@ -96,6 +106,7 @@ bool ck_policy_list_has(const struct ck_list *list, const char *text)
     return false;
 }
 
+/* In the same order: for arguments the order matters. */
 bool ck_policy_list_same(const struct ck_list *a, const struct ck_list *b)
 {
     bool same = a->count == b->count;
@@ -116,9 +127,10 @@ void ck_change_lists(struct ck_policy_changes *changes, const char *field, const
             ck_change_add(changes, added, field, NULL, after->items[i]);
 }
 
+/* "a b c", for a reader; a blank in an entry is not escaped. */
 const char *ck_change_join(struct ck_policy_changes *changes, const struct ck_list *list)
 {
-    size_t bytes = 1;
+    size_t bytes = 1; /* for the NUL; each entry counts a blank too */
     for (uint32_t i = 0; i < list->count; i++)
         bytes += strlen(list->items[i]) + 1;
     char *text = ck_arena_alloc(changes->arena, bytes);
@@ -137,6 +149,10 @@ const char *ck_change_join(struct ck_policy_changes *changes, const struct ck_li
     return text;
 }
 
+/*
+ * For lists in which the order matters: one change with both lists, not one for each entry. An
+ * empty list is shown as absent.
+ */
 void ck_change_whole_list(struct ck_policy_changes *changes, const char *field, const struct ck_list *before,
                           const struct ck_list *after, enum choke_change_kind kind)
 {

@@ -16,27 +16,30 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_MAX_BYTES 64
+#define NAME_MAX_BYTES 64 /* of a tool or a helper */
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS "0123456789"
 
 struct check_state {
-    const struct ck_policy *policy;
-    const struct ck_yaml_tree *tree;
+    const struct ck_policy *policy;  /* filled, not yet compiled */
+    const struct ck_yaml_tree *tree; /* only for the positions in messages */
     struct choke_error *error;
-    const struct ck_tool *tool;
-    const struct ck_yaml_node *tool_node;
-    const char *label; /* "tool 'rg'" */
+    const struct ck_tool *tool;           /* the one that is being checked; NULL at the top */
+    const struct ck_yaml_node *tool_node; /* its mapping in the tree */
+    const char *label;                    /* "tool 'rg'" */
 };
 
+/* Every rule returns 0, or this: -EINVAL with the position of the node in the message. */
 #define REFUSE(check, node, ...) ck_yaml_tree_error((check)->tree, (node), (check)->error, __VA_ARGS__)
 
+/* The value of a key of the tool; NULL if the entry does not have the key. */
 static const struct ck_yaml_node *value_of(const struct check_state *check, const char *key)
 {
     return ck_yaml_node_value(check->tool_node, key);
 }
 
+/* 1 to max_bytes bytes, all of them in the alphabet. */
 static bool has_only(const char *text, const char *alphabet, size_t max_bytes)
 {
     size_t length = strlen(text);
@@ -61,6 +64,7 @@ static bool is_plain_path(const char *path)
 
 /* ---- single values ----------------------------------------------------------------------- */
 
+/* No '/' and no '-' at the beginning: a name is never a path, and never an option. */
 static int check_name(const struct check_state *check)
 {
     const char *name = check->tool->name;
@@ -73,6 +77,7 @@ static int check_name(const struct check_state *check)
         CK_QUOTE(name), NAME_MAX_BYTES);
 }
 
+/* The schema requires the key, but blanks pass there. */
 static int check_why(const struct check_state *check)
 {
     const char *why = check->tool->why;
@@ -81,6 +86,10 @@ static int check_why(const struct check_state *check)
     return REFUSE(check, value_of(check, "why"), "'why' in %s is blank; say what the tool is needed for", check->label);
 }
 
+/*
+ * Only the form. Whether the record exists is a question for a review (api/review.c): a run must
+ * not depend on it.
+ */
 static int check_adr(const struct check_state *check)
 {
     const char *adr = check->tool->adr;
@@ -91,6 +100,10 @@ static int check_adr(const struct check_state *check)
                   CK_QUOTE(adr));
 }
 
+/*
+ * It is printed as part of a command that users copy into a shell: no blank, no quote, and no '-'
+ * first, which would be an option. 214 is the longest name of an npm package.
+ */
 static int check_package(const struct check_state *check, const char *key, const char *value)
 {
     static const char alphabet[] = LOWER UPPER DIGITS "@/._+-";
@@ -100,6 +113,7 @@ static int check_package(const struct check_state *check, const char *key, const
                   "'%s' in 'install' in %s is not a valid package name: '%s'", key, check->label, CK_QUOTE(value));
 }
 
+/* The alphabet of a URL is that of RFC 3986 without quotes and brackets. */
 static int check_install(const struct check_state *check)
 {
     const struct ck_install *install = &check->tool->install;
@@ -118,6 +132,10 @@ static int check_install(const struct check_state *check)
                   "'url' in 'install' in %s is '%s'; it must be an https:// address", check->label, CK_QUOTE(url));
 }
 
+/*
+ * 0 is not accepted as "no limit": a key that is given is in the range of its table. Without the
+ * key the value is 0, and not checked.
+ */
 static int check_limits(const struct check_state *check)
 {
     const struct ck_yaml_node *limits = value_of(check, "limits");
@@ -132,6 +150,7 @@ static int check_limits(const struct check_state *check)
     return 0;
 }
 
+/* Canonical, so that the file that a reviewer reads is the one that is opened. */
 static int check_path(const struct check_state *check)
 {
     const char *path = check->tool->path;
@@ -142,6 +161,7 @@ static int check_path(const struct check_state *check)
                   CK_QUOTE(path));
 }
 
+/* Lower case only: digests are compared as text. */
 static int check_sha256(const struct check_state *check)
 {
     const char *digest = check->tool->sha256;
@@ -152,10 +172,14 @@ static int check_sha256(const struct check_state *check)
 
 /* ---- lists ------------------------------------------------------------------------------- */
 
-/* where is "tool 'rg'", or "" at the top. */
+/*
+ * where is "tool 'rg'", or "" at the top. repeats: an entry may come twice, as in arguments.
+ * Comparing all pairs is quadratic, but the schema bounds the number of entries.
+ */
 static int check_list(const struct check_state *check, const struct ck_yaml_node *list, const char *key,
                       const char *where, bool repeats)
 {
+    /* list NULL: the key is absent. The first entry follows its list in the array. */
     const struct ck_yaml_node *entry = list ? list + 1 : NULL;
     for (uint32_t i = 0; list && i < list->count; i++, entry += entry->span) {
         if (strchr(entry->text, '\n'))
@@ -170,6 +194,9 @@ static int check_list(const struct check_state *check, const struct ck_yaml_node
     return 0;
 }
 
+/*
+ * env lets callers choose the value, so names that could undo a protection are refused: see env.c.
+ */
 static int check_env(const struct check_state *check)
 {
     const struct ck_list *env = &check->tool->env;
@@ -188,6 +215,7 @@ static int check_env(const struct check_state *check)
     return 0;
 }
 
+/* Is the text in the list, compared exactly? */
 static bool listed(const struct ck_list *list, const char *text)
 {
     for (uint32_t i = 0; i < list->count; i++)
@@ -196,6 +224,7 @@ static bool listed(const struct ck_list *list, const char *text)
     return false;
 }
 
+/* set_env has fixed values that were reviewed, so more names are allowed than in env. */
 static int check_variable(const struct check_state *check, uint32_t index)
 {
     const struct ck_variable *variables = check->tool->set_env;
@@ -214,6 +243,7 @@ static int check_variable(const struct check_state *check, uint32_t index)
     for (uint32_t i = 0; i < index; i++)
         if (strcmp(variables[i].name, name) == 0)
             return REFUSE(check, ck_yaml_node_value(node, "name"), "'%s' is set twice in 'set_env' in %s", name, label);
+    /* Otherwise it would be unclear if the policy's value or the caller's counts. */
     if (listed(&check->tool->env, name))
         return REFUSE(check, ck_yaml_node_value(node, "name"),
                       "'%s' is both set by 'set_env' and granted by 'env' in %s; remove one of the two", name, label);
@@ -239,6 +269,7 @@ static int check_helpers(const struct check_state *check, const struct ck_list *
     return r;
 }
 
+/* The tool's list, and that of every subcommand: each message names its own place. */
 static int check_execs(const struct check_state *check)
 {
     const struct ck_args *args = check->tool->args;
@@ -267,6 +298,7 @@ static int check_egress(const struct check_state *check)
         if (ck_destination_parse(egress->items[i], &destination, &reason) < 0)
             return REFUSE(check, place, "'%s' in 'egress' in %s is not a valid destination: it %s",
                           CK_QUOTE(egress->items[i]), check->label, reason);
+        /* For example with upper-case letters in the host name. */
         if (strcmp(ck_destination_text(&destination, usual), egress->items[i]) != 0)
             return REFUSE(check, place, "'%s' in 'egress' in %s must be written '%s'", CK_QUOTE(egress->items[i]),
                           check->label, usual);
@@ -276,6 +308,7 @@ static int check_egress(const struct check_state *check)
 
 /* ---- whole tools ------------------------------------------------------------------------- */
 
+/* Duplicates first, then the meaning of each entry. */
 static int check_lists(const struct check_state *check)
 {
     int r = check_list(check, value_of(check, "platforms"), "platforms", check->label, false);
@@ -301,6 +334,7 @@ static int check_tool(struct check_state *check, uint32_t index, const struct ck
     char label[128];
     check->tool = &check->policy->tools[index];
     check->tool_node = node;
+    /* label is on this stack; check->label is set again for the next tool. */
     check->label = ck_schema_tool_label(node, index, label, sizeof(label));
     int r = 0;
     for (size_t i = 0; r == 0 && i < sizeof(rules) / sizeof(rules[0]); i++)
@@ -326,6 +360,7 @@ static int check_unique(const struct check_state *check, const struct ck_yaml_no
 
 /* ---- the top ----------------------------------------------------------------------------- */
 
+/* The paths become PATH, in this order, separated by ':'. */
 static int check_search_path(const struct check_state *check, const struct ck_yaml_node *list)
 {
     int r = check_list(check, list, "search_path", "", false);
@@ -344,6 +379,7 @@ static int check_search_path(const struct check_state *check, const struct ck_ya
     return r;
 }
 
+/* The version first: with another one nothing else need be right. */
 static int check_top(const struct check_state *check, const struct ck_yaml_node *root)
 {
     const struct ck_policy *policy = check->policy;

@@ -12,11 +12,11 @@
 
 #include <jansson.h>
 
-#define FORMAT 1
+#define FORMAT 1 /* the version of this JSON, not of the policy */
 
 /* Constructors return NULL when out of memory. Setting NULL is then an error, collected in bad. */
 struct object {
-    json_t *json;
+    json_t *json; /* NULL: no memory; setting a member of NULL is an error too */
     int bad;
 };
 
@@ -25,6 +25,7 @@ static struct object object_new(void)
     return (struct object){.json = json_object()};
 }
 
+/* Takes over the reference to value, also on failure. */
 static void set(struct object *object, const char *key, json_t *value)
 {
     object->bad |= json_object_set_new(object->json, key, value);
@@ -39,6 +40,7 @@ static json_t *take(struct object *object)
     return NULL;
 }
 
+/* null for a key that the policy does not have. */
 static json_t *text(const char *value)
 {
     return value ? json_string(value) : json_null();
@@ -54,6 +56,7 @@ static json_t *number_or_null(uint32_t value)
 static json_t *array(uint32_t count, const void *from, json_t *(*make)(const void *from, uint32_t index))
 {
     json_t *array = json_array();
+    /* Appending NULL fails, so a failed make needs no check of its own. */
     for (uint32_t i = 0; array && i < count; i++)
         if (json_array_append_new(array, make(from, i)) < 0) {
             json_decref(array);
@@ -62,6 +65,7 @@ static json_t *array(uint32_t count, const void *from, json_t *(*make)(const voi
     return array;
 }
 
+/* The *_entry functions are callbacks of array: from is the owner of the list. */
 static json_t *list_entry(const void *from, uint32_t index)
 {
     return json_string(((const struct ck_list *)from)->items[index]);
@@ -79,6 +83,7 @@ static json_t *option_entry(const void *from, uint32_t index)
     return json_string(((const struct ck_rules *)from)->table[index].text);
 }
 
+/* The members of a tool's args and of a subcommand that are the same. */
 static void set_rules(struct object *object, const struct ck_rules *rules)
 {
     set(object, "options", array(rules->table_count, rules, option_entry));
@@ -106,6 +111,7 @@ static json_t *subcommand_entry(const void *from, uint32_t index)
     struct object object = object_new();
     set(&object, "name", text(subcommand->name));
     set_rules(&object, &subcommand->rules);
+    /* null and [] differ: no list, and a list that allows nothing. */
     set(&object, "execs", subcommand->has_execs ? list(&subcommand->execs) : json_null());
     set(&object, "line", json_integer(subcommand->line));
     return take(&object);
@@ -116,6 +122,7 @@ static json_t *vector_entry(const void *from, uint32_t index)
     return list(&((const struct ck_args *)from)->exact[index]);
 }
 
+/* null: any argument is allowed. */
 static json_t *arguments(const struct ck_args *args)
 {
     if (!args)
@@ -124,6 +131,7 @@ static json_t *arguments(const struct ck_args *args)
     set(&object, "sets", array(args->sets_count, args, set_entry));
     set_rules(&object, &args->rules);
     set(&object, "exact", array(args->exact_count, args, vector_entry));
+    /* The model has the negation, so that zero-filled is the default. */
     set(&object, "bundles", json_boolean(!args->no_bundles));
     set(&object, "command", args->command ? text("after_options") : json_null());
     set(&object, "subcommands", array(args->subcommands_count, args, subcommand_entry));
@@ -132,6 +140,7 @@ static json_t *arguments(const struct ck_args *args)
 
 /* ---- tools ------------------------------------------------------------------------------- */
 
+/* An entry without platforms is for all of them, and the list says so. */
 static json_t *platforms(unsigned bits)
 {
     static const enum ck_platform all[] = {CK_PLATFORM_LINUX, CK_PLATFORM_MACOS};
@@ -199,7 +208,7 @@ static json_t *tool_entry(const void *from, uint32_t index)
     return take(&object);
 }
 
-/* A path need not be UTF-8. */
+/* A path need not be UTF-8. json_string fails for text that is not UTF-8; then it is escaped. */
 static json_t *file(const char *path)
 {
     json_t *string = json_string(path);
@@ -225,6 +234,7 @@ const char *ck_policy_json(const struct ck_policy *policy, struct ck_arena *aren
     set(&object, "tools", array(policy->tools_count, policy, tool_entry));
     json_t *json = take(&object);
     const char *line = json ? write_line(json, arena) : NULL;
+    /* NULL is allowed. */
     json_decref(json);
     return line;
 }

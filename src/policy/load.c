@@ -27,8 +27,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* of one policy; a text of the maximum size needs less */
 #define ARENA_MAX_BYTES ((size_t)16 << 20)
 
+/* No log function: libcyaml prints nothing. Aliases were refused before. */
 static const cyaml_config_t cyaml_config = {
     .log_level = CYAML_LOG_ERROR,
     .mem_fn = cyaml_mem,
@@ -45,11 +47,13 @@ static bool copy_text(struct ck_arena *arena, const char **text)
     return !!*text;
 }
 
+/* True for NULL, which copy_text takes for a lack of memory. */
 static bool copy_optional(struct ck_arena *arena, const char **text)
 {
     return !*text || copy_text(arena, text);
 }
 
+/* One more entry, which is NULL: some readers need a terminated list. from belongs to libcyaml. */
 static bool copy_list(struct ck_arena *arena, struct ck_list *list)
 {
     const char *const *from = list->items;
@@ -76,6 +80,10 @@ static bool copy_variables(struct ck_arena *arena, struct ck_tool *tool)
 
 static bool copy_rules(struct ck_arena *arena, struct ck_rules *rules, const struct ck_yaml_node *node)
 {
+    /*
+     * libcyaml leaves 0 for an absent key, which is a type too; so the tree is asked. The same for
+     * has_execs.
+     */
     rules->has_first = !!ck_yaml_node_value(node, "first");
     return copy_list(arena, &rules->options) && copy_list(arena, &rules->inject) && copy_list(arena, &rules->require) &&
            copy_list(arena, &rules->deny) && copy_list(arena, &rules->first_unless);
@@ -93,6 +101,7 @@ static bool copy_sets(struct ck_arena *arena, struct ck_args *args)
     return good;
 }
 
+/* list is the same list in the tree, entry by entry. */
 static bool copy_subcommands(struct ck_arena *arena, struct ck_args *args, const struct ck_yaml_node *list)
 {
     const struct ck_subcommand *from = args->subcommands;
@@ -139,6 +148,7 @@ static bool copy_exact(struct ck_arena *arena, struct ck_args *args, const struc
     return good;
 }
 
+/* tool->args is NULL for an entry without the key. */
 static bool copy_args(struct ck_arena *arena, struct ck_tool *tool, const struct ck_yaml_node *tool_node)
 {
     if (!tool->args)
@@ -148,6 +158,7 @@ static bool copy_args(struct ck_arena *arena, struct ck_tool *tool, const struct
     if (!args)
         return false;
     *args = *tool->args;
+    /* libcyaml has no positions. */
     args->line = node->line;
     tool->args = args;
     return copy_rules(arena, &args->rules, node) && copy_sets(arena, args) &&
@@ -169,6 +180,7 @@ static bool copy_tool(struct ck_arena *arena, struct ck_tool *tool, const struct
            copy_list(arena, &tool->egress) && copy_args(arena, tool, node);
 }
 
+/* Nodes and tools have the same order; the schema has checked that the list is there. */
 static bool copy_tools(struct ck_policy *policy, const struct ck_policy *filled, const struct ck_yaml_tree *tree)
 {
     const struct ck_yaml_node *node = ck_yaml_node_value(&tree->nodes[0], "tools") + 1;
@@ -183,7 +195,7 @@ static bool copy_tools(struct ck_policy *policy, const struct ck_policy *filled,
     return good;
 }
 
-/* By name; equal names in the order of the file. */
+/* By name; equal names in the order of the file. qsort is not stable, so the addresses decide. */
 static int compare_tools(const void *left, const void *right)
 {
     const struct ck_tool *a = *(const struct ck_tool *const *)left;
@@ -215,6 +227,7 @@ static bool copy_policy(struct ck_policy *policy, const struct ck_policy *filled
            copy_list(&policy->arena, &policy->search_path) && copy_tools(policy, filled, tree) && index_tools(policy);
 }
 
+/* filled and all that it points to is freed with the schema; nothing of it may be in the policy. */
 static int fill(struct ck_policy *policy, const struct ck_yaml_tree *tree, const void *text, size_t length,
                 struct choke_error *error)
 {
@@ -246,6 +259,7 @@ int ck_policy_parse(const char *file, const void *text, size_t length, struct ck
                     struct choke_error *error)
 {
     __attribute__((cleanup(ck_yaml_tree_done))) struct ck_yaml_tree tree = {0};
+    /* A byte order mark at the beginning is skipped; anywhere else it is refused as invisible. */
     size_t mark = ck_yaml_text_mark(text, length);
     text = (const char *)text + mark;
     length -= mark;
@@ -265,6 +279,7 @@ int ck_policy_parse(const char *file, const void *text, size_t length, struct ck
     return 0;
 }
 
+/* Everything is in the arena. */
 void ck_policy_free(struct ck_policy *policy)
 {
     if (!policy)

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
+/* The key in the policy and the member have the same name. */
 #define LIMIT(name, unit, min, max, usual) \
     { \
 #name, unit, min, max, usual, offsetof(struct ck_limits, name) \
@@ -29,6 +30,7 @@ const struct ck_limit_key ck_limit_keys[CK_LIMIT_KEYS] = {
     LIMIT(egress_connections, "", 1, 100000, CK_DEFAULT_EGRESS_CONNECTIONS),
 };
 
+/* memcpy, because the member is found by its offset: the table makes one loop of eight keys. */
 uint32_t ck_policy_limit(const struct ck_limits *limits, const struct ck_limit_key *key)
 {
     uint32_t value;
@@ -41,6 +43,7 @@ void ck_policy_limits_least(struct ck_limits *least, const struct ck_limits *oth
     for (size_t i = 0; i < CK_LIMIT_KEYS; i++) {
         uint32_t was = ck_policy_limit(least, &ck_limit_keys[i]);
         uint32_t is = ck_policy_limit(other, &ck_limit_keys[i]);
+        /* 0 is no limit, so any number is stricter. */
         if (is != 0 && (was == 0 || is < was))
             memcpy((char *)least + ck_limit_keys[i].offset, &is, sizeof(is));
     }
@@ -83,6 +86,7 @@ const char *ck_policy_workspace_name(enum ck_workspace workspace)
     return "?";
 }
 
+/* An overlay can write, but what it wrote does not reach the repository by itself. */
 bool ck_policy_workspace_narrows(enum ck_workspace before, enum ck_workspace after)
 {
     static const int widths[] = {[CK_WORKSPACE_RO] = 0, [CK_WORKSPACE_OVERLAY] = 1, [CK_WORKSPACE_RW] = 2};
@@ -116,9 +120,14 @@ bool ck_policy_tool_is_callable(const struct ck_tool *tool)
     return tool->route != CK_ROUTE_JAIL && ck_policy_tool_is_here(tool);
 }
 
+/*
+ * The package manager of the platform first, then what works everywhere. brew also exists on Linux,
+ * so it comes last.
+ */
 char *ck_policy_tool_install_command(struct ck_arena *arena, const struct ck_tool *tool)
 {
     const struct ck_install *install = &tool->install;
+    /* A constant of this build; both branches are compiled everywhere. */
     if (CK_PLATFORM_HERE == CK_PLATFORM_LINUX && install->apt)
         return ck_arena_printf(arena, "apt-get install %s", install->apt);
     if (CK_PLATFORM_HERE == CK_PLATFORM_MACOS && install->brew)

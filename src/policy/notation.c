@@ -11,17 +11,20 @@
 
 #define ALNUM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
+/* As a policy writes them. "none" is for operands only: parse_type begins after it. */
 static const char *const type_names[] = {
     [CK_TYPE_NONE] = "none",         [CK_TYPE_ANY] = "any",     [CK_TYPE_INSIDE] = "inside",
     [CK_TYPE_EXISTING] = "existing", [CK_TYPE_MOUNT] = "mount", [CK_TYPE_NUMBER] = "number",
     [CK_TYPE_NAME] = "name",
 };
 
+/* NULL: not a type. */
 const char *ck_notation_type_name(enum ck_type type)
 {
     return (size_t)type < sizeof(type_names) / sizeof(type_names[0]) ? type_names[type] : NULL;
 }
 
+/* The caller adds the option and the position to the message. */
 static int fail(const char **ret_why, const char *why)
 {
     *ret_why = why;
@@ -55,6 +58,7 @@ static bool parse_type(const char *text, size_t length, enum ck_type *ret_type)
 static int parse_pattern(struct ck_arena *arena, const char *text, size_t length, struct ck_pattern *ret_pattern,
                          const char **ret_why)
 {
+    /* What comes before the type is literal text, as in "format:<any>". */
     const char *open = memchr(text, '<', length);
     size_t literal = open ? (size_t)(open - text) : length;
     if (length == 0)
@@ -70,6 +74,7 @@ static int parse_pattern(struct ck_arena *arena, const char *text, size_t length
     return !ret_pattern->text ? -ENOMEM : 0;
 }
 
+/* One more than there are separators, so an empty part is counted and refused. */
 static size_t count_parts(const char *text, size_t length, char separator)
 {
     size_t count = 1;
@@ -91,7 +96,7 @@ static int parse_patterns(struct ck_arena *arena, const char *text, size_t lengt
         const char *stop = memchr(at, separator, (size_t)(end - at));
         size_t part = stop ? (size_t)(stop - at) : (size_t)(end - at);
         r = parse_pattern(arena, at, part, &option->patterns[option->patterns_count++], ret_why);
-        at += part + 1;
+        at += part + 1; /* past the separator */
     }
     return r;
 }
@@ -138,9 +143,11 @@ int ck_notation_parse(struct ck_arena *arena, const char *text, struct ck_arg_op
 {
     struct ck_arg_option option = {0};
     bool number = strcmp(text, "-<number>") == 0;
+    /* "-<number>" has the name "-", which no other option can have. */
     size_t length = number ? 1 : name_length(text);
     if (length == 0)
         return fail(ret_why, "an option begins with '-' or '--' and a letter or digit");
+    /* Copies: text belongs to the list of the policy, which may be freed before the table is. */
     option.text = ck_arena_strdup(arena, text);
     option.name = ck_arena_memdup(arena, text, length);
     option.name_length = (uint32_t)length;

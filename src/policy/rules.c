@@ -18,15 +18,15 @@
 #include <string.h>
 
 #define ALNUM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-#define TABLE_MAX 4096
+#define TABLE_MAX 4096 /* rows of one table, after sets are expanded */
 
 struct compiler {
-    struct ck_policy *policy;
+    struct ck_policy *policy; /* its arena gets the tables */
     const struct ck_yaml_tree *tree;
     struct choke_error *error;
-    struct ck_args *args;
-    const struct ck_yaml_node *args_node;
-    char where[224]; /* "subcommand 'log' in tool 'git'" */
+    struct ck_args *args;                 /* of the tool that is being compiled */
+    const struct ck_yaml_node *args_node; /* the same in the tree, for positions */
+    char where[224];                      /* "subcommand 'log' in tool 'git'" */
 };
 
 #define REFUSE(compiler, node, ...) ck_yaml_tree_error((compiler)->tree, (node), (compiler)->error, __VA_ARGS__)
@@ -47,6 +47,7 @@ static int compare_options(const void *left, const void *right)
     return compare_names(a->name, a->name_length, b->name, b->name_length);
 }
 
+/* By exact name, without its value. NULL: not listed. */
 const struct ck_arg_option *ck_rules_find(const struct ck_rules *rules, const char *name, size_t length)
 {
     uint32_t low = 0;
@@ -65,6 +66,7 @@ const struct ck_arg_option *ck_rules_find(const struct ck_rules *rules, const ch
     return NULL;
 }
 
+/* Is the text in the list, compared exactly? */
 static bool lists(const struct ck_list *list, const char *text)
 {
     for (uint32_t i = 0; i < list->count; i++)
@@ -81,6 +83,7 @@ static bool is_long_short(const struct ck_arg_option *option)
     return option->name[0] == '-' && option->name[1] != '-' && option->name_length > 2;
 }
 
+/* Parses one option into the next row of the table. build_table has counted the rows. */
 static int add_option(struct compiler *compiler, struct ck_rules *rules, const char *text,
                       const struct ck_yaml_node *node)
 {
@@ -104,6 +107,7 @@ static int add_option(struct compiler *compiler, struct ck_rules *rules, const c
     return 0;
 }
 
+/* The first set of the name; check_sets relies on that to find a second one. */
 static const struct ck_option_set *find_set(const struct ck_args *args, const char *name)
 {
     for (uint32_t i = 0; i < args->sets_count; i++)
@@ -112,6 +116,7 @@ static const struct ck_option_set *find_set(const struct ck_args *args, const ch
     return NULL;
 }
 
+/* Positions in messages are those inside the set, not of the "@name" that uses it. */
 static int add_set(struct compiler *compiler, struct ck_rules *rules, const char *name, const struct ck_yaml_node *node)
 {
     const struct ck_option_set *set = find_set(compiler->args, name);
@@ -141,6 +146,7 @@ static long count_rows(const struct ck_args *args, const struct ck_list *options
     return count <= TABLE_MAX ? (long)count : -1;
 }
 
+/* In the sorted table equal names are neighbours. Two sets may bring the same option. */
 static int refuse_duplicates(struct compiler *compiler, const struct ck_rules *rules, const struct ck_yaml_node *list)
 {
     for (uint32_t i = 1; i < rules->table_count; i++)
@@ -174,6 +180,7 @@ static int build_table(struct compiler *compiler, struct ck_rules *rules, const 
 
 /* ---- what goes with the table ------------------------------------------------------------ */
 
+/* A name without a value: no form of a denied option is allowed. */
 static int check_deny(struct compiler *compiler, const struct ck_rules *rules, const struct ck_yaml_node *node)
 {
     const struct ck_yaml_node *list = ck_yaml_node_value(node, "deny");
@@ -208,6 +215,7 @@ static bool is_fixed(const struct ck_list *require, const struct ck_arg_option *
     bool found = false;
     for (uint32_t i = 0; i < option->patterns_count; i++) {
         const struct ck_pattern *pattern = &option->patterns[i];
+        /* A pattern with a type allows many values, so it cannot be fixed. */
         if (pattern->type != CK_TYPE_NONE || !requires(require, option, pattern->text))
             return false;
         found = found || strcmp(pattern->text, value) == 0;
@@ -215,6 +223,7 @@ static bool is_fixed(const struct ck_list *require, const struct ck_arg_option *
     return found;
 }
 
+/* A required option must be allowed, or no call could ever pass. */
 static int check_require(struct compiler *compiler, const struct ck_rules *rules, const struct ck_yaml_node *node)
 {
     const struct ck_yaml_node *list = ck_yaml_node_value(node, "require");
@@ -239,6 +248,7 @@ static int check_require(struct compiler *compiler, const struct ck_rules *rules
     return 0;
 }
 
+/* Injected arguments are shown in one line by explain and in the log. */
 static int check_line_breaks(struct compiler *compiler, const struct ck_list *parts, const struct ck_yaml_node *list,
                              const char *key)
 {
@@ -249,6 +259,7 @@ static int check_line_breaks(struct compiler *compiler, const struct ck_list *pa
     return 0;
 }
 
+/* 'none' would forbid the operand that 'first' describes. */
 static int check_first(struct compiler *compiler, const struct ck_rules *rules, const struct ck_yaml_node *node)
 {
     const struct ck_yaml_node *list = ck_yaml_node_value(node, "first_unless");
@@ -264,6 +275,7 @@ static int check_first(struct compiler *compiler, const struct ck_rules *rules, 
     return 0;
 }
 
+/* deny before the table: its entries are compared with it. */
 static int compile_rules(struct compiler *compiler, struct ck_rules *rules, const struct ck_yaml_node *node)
 {
     int r = check_deny(compiler, rules, node);
@@ -282,6 +294,7 @@ static int compile_rules(struct compiler *compiler, struct ck_rules *rules, cons
 static bool is_subcommand(const char *name)
 {
     const char *at = name;
+    /* At most four words. Each begins with a letter or digit, so none looks like an option. */
     for (int parts = 0; parts < 4; parts++) {
         size_t length = strspn(at, ALNUM "._:-");
         if (length == 0 || !strchr(ALNUM, at[0]))
@@ -303,12 +316,14 @@ static int check_subcommand_name(struct compiler *compiler, uint32_t index, cons
         return REFUSE(compiler, name,
                       "'%s' is not a valid subcommand name: up to four words of letters, digits and '._:-'",
                       CK_QUOTE(all[index].name));
+    /* Quadratic, but the schema bounds the number of subcommands. */
     for (uint32_t i = 0; i < index; i++)
         if (strcmp(all[i].name, all[index].name) == 0)
             return REFUSE(compiler, name, "%s is listed twice; the first is on line %u", compiler->where, all[i].line);
     return 0;
 }
 
+/* where is changed for each one; nothing after this needs the tool's. */
 static int compile_subcommands(struct compiler *compiler, const char *tool_label)
 {
     const struct ck_yaml_node *list = ck_yaml_node_value(compiler->args_node, "subcommands");
@@ -327,6 +342,7 @@ static int compile_subcommands(struct compiler *compiler, const char *tool_label
     return r;
 }
 
+/* Is "@set" in the list? */
 static bool uses(const struct ck_list *options, const char *set)
 {
     for (uint32_t i = 0; i < options->count; i++)
@@ -353,6 +369,7 @@ static int check_sets(struct compiler *compiler)
         const struct ck_yaml_node *node = ck_yaml_node_value(ck_yaml_node_entry(list, i), "name");
         if (strspn(name, ALNUM "_-") != strlen(name))
             return REFUSE(compiler, node, "'%s' is not a valid set name: letters, digits, '_' and '-'", CK_QUOTE(name));
+        /* find_set returns the first of the name. */
         if (find_set(args, name) != &args->sets[i])
             return REFUSE(compiler, node, "set '%s' is defined twice", name);
         if (!is_used(args, name))
@@ -395,7 +412,12 @@ static int compile_tool(struct compiler *compiler, struct ck_tool *tool, const s
         r = compile_rules(compiler, &args->rules, compiler->args_node);
     if (r == 0)
         r = compile_subcommands(compiler, label);
+    /* Before a subcommand or a command, the first operand ends the options of the tool itself. */
     args->rules.options_first = args->rules.options_first || args->command || args->subcommands_count > 0;
+    /*
+     * Vectors are listed and nothing else is: then "no option is allowed" would be a misleading
+     * message.
+     */
     args->only_exact = args->exact_count > 0 && args->rules.table_count == 0 && args->subcommands_count == 0 &&
                        args->rules.operands == CK_TYPE_NONE && !args->rules.has_first && !args->command;
     return r;

@@ -14,14 +14,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LABEL_MAX 128
-#define TEXT_MAX 1024
-#define LIST_MAX 64
-#define OPTIONS_MAX 1024
-#define SUBCOMMANDS_MAX 256
+#define LABEL_MAX 128       /* bytes of "tool 'NAME'" and the like in messages */
+#define TEXT_MAX 1024       /* bytes of one value */
+#define LIST_MAX 64         /* entries of most lists; note_required in args.c has one bit for each */
+#define OPTIONS_MAX 1024    /* entries of one list of options */
+#define SUBCOMMANDS_MAX 256 /* of one tool */
 
 /* ---- the table --------------------------------------------------------------------------- */
 
+/* The words of each choice and what they become in the model. The order is that of messages. */
 static const cyaml_strval_t booleans[] = {{"false", 0}, {"true", 1}};
 static const cyaml_strval_t routes[] = {
     {"direct", CK_ROUTE_DIRECT}, {"external", CK_ROUTE_EXTERNAL}, {"jail", CK_ROUTE_JAIL}};
@@ -35,14 +36,17 @@ static const cyaml_strval_t types[] = {
 };
 static const cyaml_strval_t orders[] = {{"mixed", 0}, {"options_first", 1}};
 static const cyaml_strval_t bundles[] = {{"true", 0}, {"false", 1}}; /* into no_bundles */
+/* One word so far; without the key the member stays 0. */
 static const cyaml_strval_t commands[] = {{"after_options", 1}};
 
+/* STRICT: a word that is not in the table is an error. POINTER: libcyaml allocates the value. */
 #define OPTIONAL CYAML_FLAG_OPTIONAL
 #define OPTIONAL_LIST (CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL)
 #define OPTIONAL_CHOICE (CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL)
 
 static const cyaml_schema_value_t text_entry = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, TEXT_MAX)};
 
+/* Each table describes one struct of model.h. A key that is not here is refused as unknown. */
 static const cyaml_schema_field_t install_fields[] = {
     CYAML_FIELD_STRING_PTR("apt", OPTIONAL, struct ck_install, apt, 1, TEXT_MAX),
     CYAML_FIELD_STRING_PTR("brew", OPTIONAL, struct ck_install, brew, 1, TEXT_MAX),
@@ -65,6 +69,7 @@ static const cyaml_schema_field_t limits_fields[] = {
 
 static const cyaml_schema_field_t variable_fields[] = {
     CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_DEFAULT, struct ck_variable, name, 1, TEXT_MAX),
+    /* 0: a variable may be set to the empty text. */
     CYAML_FIELD_STRING_PTR("value", CYAML_FLAG_DEFAULT, struct ck_variable, value, 0, TEXT_MAX),
     CYAML_FIELD_END,
 };
@@ -99,6 +104,7 @@ static const cyaml_schema_value_t variable_entry = {
 static const cyaml_schema_field_t subcommand_fields[] = {
     CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_DEFAULT, struct ck_subcommand, name, 1, TEXT_MAX),
     RULES_FIELDS(struct ck_subcommand),
+    /* 0: an empty list allows no helper. load.c notes whether the key is there at all. */
     LIST_FIELD("execs", struct ck_subcommand, execs, 0, LIST_MAX),
     CYAML_FIELD_END,
 };
@@ -137,6 +143,7 @@ static const cyaml_schema_field_t tool_fields[] = {
     CYAML_FIELD_FLAGS("platforms", OPTIONAL_CHOICE, struct ck_tool, platforms, platforms, CYAML_ARRAY_LEN(platforms)),
     CYAML_FIELD_MAPPING("install", OPTIONAL, struct ck_tool, install, install_fields),
     LIST_FIELD("version_args", struct ck_tool, version_args, 1, LIST_MAX),
+    /* The judge has one bit for each name. */
     LIST_FIELD("env", struct ck_tool, env, 0, CK_TOOL_MAX_ENV),
     CYAML_FIELD_SEQUENCE_COUNT("set_env", OPTIONAL_LIST, struct ck_tool, set_env, set_env_count, &variable_entry, 0,
                                CK_TOOL_MAX_ENV),
@@ -164,6 +171,7 @@ static const cyaml_schema_field_t policy_fields[] = {
     CYAML_FIELD_END,
 };
 
+/* The root, for libcyaml and for ck_schema_check. */
 const cyaml_schema_value_t ck_policy_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct ck_policy, policy_fields)};
 
@@ -185,6 +193,7 @@ static const char *kind_name(enum ck_yaml_node_kind kind)
     return kind == CK_YAML_MAPPING ? "a mapping" : kind == CK_YAML_SEQUENCE ? "a list" : "a single value";
 }
 
+/* wanted is "a list" and the like. At the top there is no key to name. */
 static int refuse_kind(const struct subject *subject, const struct ck_yaml_node *node, const char *wanted)
 {
     if (!subject->key)
@@ -213,6 +222,7 @@ static int check_choice(const struct subject *subject, const cyaml_schema_value_
     const cyaml_strval_t *choices = schema->enumeration.strings;
     if (node->kind != CK_YAML_SCALAR)
         return refuse_kind(subject, node, "a word");
+    /* Only these two tables have words that YAML itself knows as booleans. */
     bool quoted_truth = (choices == booleans || choices == bundles) && !node->plain;
     for (uint32_t i = 0; i < schema->enumeration.count && !quoted_truth; i++)
         if (strcmp(choices[i].str, node->text) == 0)
@@ -224,6 +234,10 @@ static int check_choice(const struct subject *subject, const cyaml_schema_value_
                               quoted_truth ? " (without quotes)" : "");
 }
 
+/*
+ * A leading zero is refused, except in 0 itself. data_size is the size of the member, so most is
+ * what fits into it.
+ */
 static int check_number(const struct subject *subject, const cyaml_schema_value_t *schema,
                         const struct ck_yaml_node *node)
 {
@@ -245,6 +259,7 @@ static int check_number(const struct subject *subject, const cyaml_schema_value_
                               subject->key, subject->where, CK_QUOTE(text), (unsigned long long)most);
 }
 
+/* In bytes, as libcyaml counts. Quotes do not matter: 'name: 1' is text here. */
 static int check_string(const struct subject *subject, const cyaml_schema_value_t *schema,
                         const struct ck_yaml_node *node)
 {
@@ -260,6 +275,7 @@ static int check_string(const struct subject *subject, const cyaml_schema_value_
     return 0;
 }
 
+/* The tree is not checked yet when this is called: the name may be missing, or not be text. */
 const char *ck_schema_tool_label(const struct ck_yaml_node *tool, uint32_t index, char *buffer, size_t size)
 {
     const struct ck_yaml_node *name = tool->kind == CK_YAML_MAPPING ? ck_yaml_node_value(tool, "name") : NULL;
@@ -295,6 +311,7 @@ static int check_entry(const struct subject *subject, const cyaml_schema_value_t
     else
         (void)subcommand_label(node, index, label, sizeof(label));
     (void)snprintf(where, sizeof(where), " in %s%s", label, subject->where);
+    /* From here on messages name the entry, not the list that it is in. */
     struct subject entry = {subject->tree, subject->error, subject->key, where};
     if (node->kind != CK_YAML_MAPPING)
         return ck_yaml_tree_error(subject->tree, node, subject->error, "%s%s must be a mapping, not %s", label,
@@ -307,7 +324,9 @@ static int check_sequence(const struct subject *subject, const cyaml_schema_valu
 {
     if (node->kind != CK_YAML_SEQUENCE)
         return refuse_kind(subject, node, "a list");
+    /* A list of words from a table, of which each is one bit: platforms. */
     bool flags = schema->type == CYAML_FLAGS;
+    /* An empty list of platforms would mean none, but 0 bits mean all. */
     uint32_t min = flags ? 1 : schema->sequence.min;
     uint32_t max = flags ? schema->enumeration.count : schema->sequence.max;
     if (node->count < min)
@@ -325,6 +344,7 @@ static int check_sequence(const struct subject *subject, const cyaml_schema_valu
     return 0;
 }
 
+/* The table ends with an entry without a key. */
 static const cyaml_schema_field_t *find_field(const cyaml_schema_field_t *fields, const char *key)
 {
     for (; fields->key; fields++)
@@ -344,6 +364,7 @@ static int refuse_key(const struct subject *subject, const cyaml_schema_field_t 
                               join(list, sizeof(list), &fields[0].key, sizeof(fields[0]), count));
 }
 
+/* Unknown keys are refused before missing ones: a missing key is often a misspelled one. */
 static int check_keys(const struct subject *subject, const cyaml_schema_field_t *fields,
                       const struct ck_yaml_node *mapping)
 {
@@ -370,6 +391,7 @@ static int check_mapping(const struct subject *subject, const cyaml_schema_value
     const cyaml_schema_field_t *fields = schema->mapping.fields;
     char where[4 * LABEL_MAX];
     struct subject inner = *subject;
+    /* Tools and subcommands are already named in where, and the top has no name. */
     if (fields != policy_fields && fields != tool_fields && fields != subcommand_fields) {
         (void)snprintf(where, sizeof(where), " in '%s'%s", subject->key, subject->where);
         inner.where = where;
@@ -413,6 +435,7 @@ static int check_value(const struct subject *subject, const cyaml_schema_value_t
         return check_choice(subject, schema, node);
     case CYAML_UINT:
         return check_number(subject, schema, node);
+    /* The only key that libcyaml ignores is exact. */
     case CYAML_IGNORE:
         return check_vectors(subject, node);
     default:

@@ -21,28 +21,31 @@
 #include <string.h>
 #include <yaml.h>
 
+/* for the text of all values; the file itself is limited by CK_POLICY_MAX_BYTES */
 #define ARENA_MAX_BYTES ((size_t)8 << 20)
-#define FIRST_NODES 512
+#define FIRST_NODES 512 /* the first allocation; then it doubles */
 
 /* A mapping or sequence that is not closed yet. */
 struct level {
-    uint32_t node;
+    uint32_t node;    /* index in the tree; not a pointer, because the array may move */
     bool key_is_next; /* in a mapping: the next node is a key */
     uint32_t key;     /* in a mapping: the last key */
 };
 
+/* State of the one pass over the events. */
 struct yaml_walk {
     struct ck_yaml_tree *tree;
     struct choke_error *error;
     yaml_parser_t parser;
-    yaml_event_t event;
-    struct level levels[CK_YAML_TREE_MAX_DEPTH];
+    yaml_event_t event;                          /* the current one; valid until yaml_event_delete */
+    struct level levels[CK_YAML_TREE_MAX_DEPTH]; /* the open ones, outermost first */
     unsigned depth;
-    unsigned documents;
+    unsigned documents; /* that have begun; a second one is refused */
 };
 
 /* ---- messages ---------------------------------------------------------------------------- */
 
+/* The one form of all messages of the loader. line and column are also fields of the error. */
 __attribute__((format(printf, 4, 0))) static int error_at(const char *file, struct ck_yaml_place at,
                                                           struct choke_error *error, const char *format, va_list args)
 {
@@ -72,6 +75,7 @@ __attribute__((format(printf, 4, 5))) static int refuse_text(const struct ck_yam
     return r;
 }
 
+/* libyaml counts from 0, editors from 1. */
 static struct ck_yaml_place mark_position(yaml_mark_t mark)
 {
     return (struct ck_yaml_place){(unsigned)mark.line + 1, (unsigned)mark.column + 1};
@@ -125,11 +129,16 @@ static const char *character_fault(uint32_t code)
     return code >= 0x20 && ck_glyph_hidden(code) && !selector ? "an invisible character" : NULL;
 }
 
-/* The first bad byte: its offset and what it is; or NULL. */
+/*
+ * The first bad byte: its offset and what it is; or NULL. is_source: the whole file, in which tabs
+ * and carriage returns are layout. In a value they are faults, also when they come from an escape
+ * such as "\t".
+ */
 static const char *text_fault(const char *text, size_t length, bool is_source, size_t *ret_offset)
 {
     for (size_t i = 0, n; i < length; i += n) {
         n = 1;
+        /* Printable ASCII, nearly all of a policy. */
         if (text[i] >= 0x20 && text[i] < 0x7f)
             continue;
         *ret_offset = i;
@@ -145,6 +154,7 @@ static const char *text_fault(const char *text, size_t length, bool is_source, s
     return NULL;
 }
 
+/* Before libyaml sees it, so that every such fault has its position. */
 static int check_text(const struct ck_yaml_tree *tree, const char *text, size_t length, struct choke_error *error)
 {
     if (length > CK_POLICY_MAX_BYTES)
@@ -155,6 +165,7 @@ static int check_text(const struct ck_yaml_tree *tree, const char *text, size_t 
     if (fault)
         return refuse_text(tree, ck_yaml_text_place(text, length, offset), error,
                            "%s (0x%02x) is here; a policy is UTF-8 text", fault, (unsigned char)text[offset]);
+    /* Refused wherever a line begins with '%', also inside a value. */
     offset = ck_yaml_text_directive(text, length);
     if (offset < length)
         return refuse_text(tree, ck_yaml_text_place(text, length, offset), error,
@@ -164,6 +175,7 @@ static int check_text(const struct ck_yaml_tree *tree, const char *text, size_t 
 
 /* ---- the events -------------------------------------------------------------------------- */
 
+/* A lack of memory inside libyaml is not a fault of the text. */
 static int refuse_syntax(struct yaml_walk *walk)
 {
     const yaml_parser_t *parser = &walk->parser;
@@ -174,6 +186,7 @@ static int refuse_syntax(struct yaml_walk *walk)
                        parser->context ? parser->context : "");
 }
 
+/* NULL outside of the root. */
 static struct level *innermost(struct yaml_walk *walk)
 {
     return walk->depth > 0 ? &walk->levels[walk->depth - 1] : NULL;
@@ -219,7 +232,10 @@ static int check_position(struct yaml_walk *walk, enum ck_yaml_node_kind kind, c
     return check_duplicate(walk, mapping, text);
 }
 
-/* Adds a child to the enclosing mapping or sequence. */
+/*
+ * Adds a child to the enclosing mapping or sequence. In a mapping keys and values alternate, and a
+ * pair counts once, with its value.
+ */
 static void count_child(struct yaml_walk *walk, uint32_t child)
 {
     struct level *level = innermost(walk);
@@ -237,6 +253,7 @@ static void count_child(struct yaml_walk *walk, uint32_t child)
     }
 }
 
+/* Appends a node. span is 1 until close_level knows the number of descendants. */
 static int add_node(struct yaml_walk *walk, enum ck_yaml_node_kind kind, bool plain, const char *text,
                     uint32_t *ret_index)
 {
@@ -267,6 +284,7 @@ static bool is_null(const char *text, bool plain)
     return false;
 }
 
+/* A missing value is refused by what it is missing in: the author sees which line to complete. */
 static int refuse_null(struct yaml_walk *walk)
 {
     const struct level *level = innermost(walk);
@@ -280,6 +298,7 @@ static int refuse_null(struct yaml_walk *walk)
     return refuse_event(walk, "key '%s' has no value; write one or remove the key", CK_QUOTE(nodes[level->key].text));
 }
 
+/* The text is checked again: an escape in quotes can make a character that is not in the file. */
 static int take_scalar(struct yaml_walk *walk)
 {
     const char *value = (const char *)walk->event.data.scalar.value;
@@ -291,6 +310,7 @@ static int take_scalar(struct yaml_walk *walk)
         return refuse_event(walk, "this value contains %s (0x%02x)", fault, (unsigned char)value[offset]);
     if (is_null(value, plain))
         return refuse_null(walk);
+    /* The event frees its own copy. */
     const char *text = ck_arena_memdup(&walk->tree->arena, value, length);
     if (!text)
         return ck_error_oom(walk->error);
@@ -298,6 +318,7 @@ static int take_scalar(struct yaml_walk *walk)
     return add_node(walk, CK_YAML_SCALAR, plain, text, &index);
 }
 
+/* The depth is bounded, so levels needs no memory of its own. */
 static int open_level(struct yaml_walk *walk, enum ck_yaml_node_kind kind)
 {
     if (walk->depth == CK_YAML_TREE_MAX_DEPTH)
@@ -310,12 +331,17 @@ static int open_level(struct yaml_walk *walk, enum ck_yaml_node_kind kind)
     return 0;
 }
 
+/* All nodes since the index are its descendants. */
 static void close_level(struct yaml_walk *walk)
 {
     uint32_t index = walk->levels[--walk->depth].node;
     walk->tree->nodes[index].span = walk->tree->count - index;
 }
 
+/*
+ * An alias could make a small text huge, and hide from a reviewer what a tool may do. A tag could
+ * change the type of a value.
+ */
 static int check_properties(struct yaml_walk *walk, const yaml_char_t *anchor, const yaml_char_t *tag)
 {
     if (anchor)
@@ -351,6 +377,7 @@ static int take_event(struct yaml_walk *walk)
         close_level(walk);
         return 0;
     case YAML_STREAM_END_EVENT:
+        /* A text with comments only has no document. */
         return walk->documents == 0 ? refuse_null(walk) : 0;
     case YAML_NO_EVENT:
     case YAML_STREAM_START_EVENT:
@@ -367,6 +394,7 @@ static int walk_events(struct yaml_walk *walk)
     while (!ended && r == 0) {
         if (yaml_parser_parse(&walk->parser, &walk->event) == 0)
             return refuse_syntax(walk);
+        /* The event is freed also after a refusal; the type is read before. */
         r = take_event(walk);
         ended = walk->event.type == YAML_STREAM_END_EVENT;
         yaml_event_delete(&walk->event);
@@ -385,6 +413,7 @@ int ck_yaml_tree_parse(struct ck_yaml_tree *ret_tree, const char *file, const vo
     struct yaml_walk walk = {.tree = ret_tree, .error = error};
     if (yaml_parser_initialize(&walk.parser) == 0)
         return ck_error_oom(error);
+    /* Otherwise libyaml would accept UTF-16 by its first bytes. */
     yaml_parser_set_encoding(&walk.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&walk.parser, text, length);
     r = walk_events(&walk);
@@ -401,6 +430,10 @@ void ck_yaml_tree_done(struct ck_yaml_tree *tree)
 
 /* ---- looking things up ------------------------------------------------------------------- */
 
+/*
+ * Linear, because CK_YAML_TREE_MAX_KEYS bounds it. mapping must be a mapping: its count is then a
+ * number of pairs.
+ */
 const struct ck_yaml_node *ck_yaml_node_value(const struct ck_yaml_node *mapping, const char *key)
 {
     const struct ck_yaml_node *at = mapping + 1;
