@@ -124,7 +124,7 @@ static int list(struct files_walk *walk, const char *path, struct files_listing 
     while (r == 0 && !walk->over && (errno = 0, entry = readdir(stream))) {
         if (is_skipped_name(entry->d_name))
             continue;
-        r = add_entry(listing, fd, entry);
+        r = add_entry(listing, dirfd(stream), entry);
         walk->entries++;
         (void)check_bounds(walk);
     }

@@ -181,8 +181,8 @@ static char *make_key(const json_t *value)
 static bool is_plain(const char *path, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        /* A NUL; where char is signed, also every byte of 0x80 and above. */
-        if (path[i] <= 0)
+        /* A NUL, and every byte of 0x80 and above, also where char is unsigned. */
+        if ((signed char)path[i] <= 0)
             return false;
     return length <= CK_EVIDENCE_TEXT_MAX;
 }

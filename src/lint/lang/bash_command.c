@@ -139,7 +139,7 @@ static uint32_t option_words(const struct prefix *prefix, const char *option)
     size_t length = strlen(option);
     if (length > 2 && option[0] == '-' && option[1] == '-') {
         const char *found = !prefix->long_options ? NULL : strstr(prefix->long_options, option + 2);
-        return found && found[-1] == ' ' && found[length - 2] == ' ' ? 2 : 1;
+        return found && found > prefix->long_options && found[-1] == ' ' && found[length - 2] == ' ' ? 2 : 1;
     }
     /*
      * In a group of letters the first that takes an argument takes the rest of the group, or the

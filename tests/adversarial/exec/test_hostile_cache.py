@@ -184,7 +184,7 @@ def test_a_full_disk_is_no_failure_and_the_old_cache_stays(root_box):
     answer = toolbox.box.call([str(word) for word in args])
     assert answer.status == 0 and b"1.2.3" in answer.out, answer
     assert answer.out.endswith(b"\nfiller\ntools.json\n")
-    assert answer.err == b"chokepoint: the cache is not used: 'tools.json' cannot be written: No space left on device\n"
+    assert answer.err == b"chokepoint: the cache is not used: cannot write 'tools.json': No space left on device\n"
 
 
 def test_doctors_at_the_same_time_leave_one_good_cache(remembered):
