@@ -207,7 +207,7 @@ static void end_all(struct choke_context *context)
     while (choke_running(context) > 0 && ck_clock_now_ns() < deadline_ns)
         if (ck_context_round(context, 50) < 0)
             break;
-    /* No report will come: the job ends as cancelled or timed out. */
+    /* These end now, without a report. */
     while (watch->running)
         ck_watch_abandon(watch, watch->running);
     /* A loop: a job that is refused here is recorded and waits for the disk once more. */

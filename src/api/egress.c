@@ -143,10 +143,7 @@ void ck_egress_open(void *data, struct ck_run *run, int listen_fd, int direct_at
 {
     struct choke_job *job = run->owner;
     (void)data;
-    /*
-     * A second listener, or one that was not asked for. A warden does not send these; a tool must
-     * not gain by them.
-     */
+    /* A second listener, or one for a run without egress, is not used. */
     if (job->egress.gate || job->egress.rules_count == 0) {
         ck_fd_close(&listen_fd);
         ck_fd_close(&direct_attempts_fd);
@@ -176,7 +173,9 @@ void ck_egress_end(struct choke_job *job)
     struct ck_egress *egress = &job->egress;
     struct ck_proxy_gate_totals totals = {0};
     struct ck_gate *gate = egress->gate;
-    /* Before it is closed: closing reports connections, and on_decision uses the job. */
+    /*
+     * ck_egress_done must not close it again. Closing reports the connections that are still open.
+     */
     egress->gate = NULL;
     if (gate) {
         ck_proxy_gate_totals(gate, &totals);

@@ -143,7 +143,7 @@ int choke_lock_write(struct choke_context *context, const char *path, struct cho
     return r < 0 ? r : count;
 }
 
-/* Any owner is accepted: a lock is usually a file of the repository, and only compared with. */
+/* Any owner is accepted, because a lock allows nothing: it is only compared with. */
 static int read_lock(const char *path, struct ck_lockfile *ret_lock, struct choke_error *error)
 {
     struct choke_error found = {0};

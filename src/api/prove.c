@@ -169,7 +169,10 @@ static int run_proof(struct choke_context *context, const struct ck_plan *plan, 
     CK_FD out = open("/dev/null", O_RDWR | O_CLOEXEC);
     const struct ck_run_pipes pipes = {.out = {out, out}, .err = {out, out}, .scratch_fd = -1};
     uint64_t deadline_ns = ck_clock_now_ns() + PROOF_NS;
-    /* A warden of its own, without a jail: bwrap makes the jail of this run. */
+    /*
+     * NULL and false below: a warden without a native jail and without limits. bwrap makes the
+     * jail.
+     */
     struct ck_warden *warden = NULL;
     bool fresh;
     int r = ck_launcher_take(&context->watch.launcher, NULL, false, &warden, &fresh, error);
@@ -200,8 +203,8 @@ static int run_proof(struct choke_context *context, const struct ck_plan *plan, 
 }
 
 /*
- * A plan by hand: no request and no policy are involved. /usr exists wherever bwrap does, and is
- * the root and the directory of the trial.
+ * A plan by hand: no request and no policy are involved. /usr is the root and the working directory
+ * of the trial.
  */
 static int plan_proof(struct choke_context *context, struct ck_plan *plan, int program_fd, struct choke_error *error)
 {

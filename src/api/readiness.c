@@ -161,7 +161,10 @@ static int examine(struct ck_readiness *readiness, struct ck_readiness_tool *too
     struct ck_depend *depend = &readiness->depend;
     int r = set_text(readiness, &tool->path, plan->tool_path);
     if (r == 0)
-        /* The cache needs the interpreters only: a version is an answer of these and the tool. */
+        /*
+         * Without parts only the interpreters are needed: the cache knows a tool by its file and
+         * theirs.
+         */
         r = readiness->want_parts ? ck_depend_all(depend, plan->execute_fd)
                                   : ck_depend_interpreters(depend, plan->execute_fd);
     if (r == -ELOOP || r == -E2BIG)
@@ -250,8 +253,8 @@ static int take_version(struct ck_readiness *readiness, struct ck_readiness_tool
 }
 
 /*
- * Takes the answers of the tools that have ended. After an error the others are still freed, so
- * that none is in the list twice.
+ * Takes the answers of the tools that have ended. After an error the answers are not read any more,
+ * but the jobs are still freed.
  */
 static int collect(struct ck_readiness *readiness)
 {
@@ -329,7 +332,6 @@ int ck_readiness_check(struct ck_readiness *readiness, struct choke_error *error
 {
     const struct ck_policy *policy = readiness->context->policy;
     int r = narrow_policy(readiness);
-    /* One more than needed: an array of no entries would be NULL, as without memory. */
     readiness->tools = ck_arena_array(&readiness->arena, policy->tools_count + 1u, sizeof(*readiness->tools));
     readiness->depend.search = policy->search_path.items;
     readiness->depend.search_count = policy->search_path.count;

@@ -89,7 +89,7 @@ const char *ck_tooldigest_find(struct ck_tooldigests *digests, const struct ck_p
 {
     /* Taken when the plan opened the file, so a digest that is found by it belongs to that file. */
     const struct ck_version *version = &plan->tool_version;
-    /* The plan has compared the file with the pin already. */
+    /* Pinned: the policy has the digest. */
     if (plan->verdict.tool && plan->verdict.tool->sha256)
         return plan->verdict.tool->sha256;
     for (size_t i = 0; i < digests->count; i++)
