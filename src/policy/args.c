@@ -19,7 +19,7 @@
 #define DIGITS "0123456789"
 #define ALNUM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS
 #define INJECTED_MAX ((size_t)2 * CK_INJECT_MAX) /* per tool: its own and its subcommand's */
-#define LIST_BYTES 320
+#define LIST_BYTES 320                           /* for a list in a message */
 
 struct args_reader {
     const struct ck_policy *policy;
@@ -27,19 +27,20 @@ struct args_reader {
     size_t at;               /* index of the next one */
     struct ck_arena *arena;
     struct ck_parsed_args *parsed;
-    size_t paths_capacity;
+    size_t paths_capacity; /* entries that parsed->paths has room for */
 
-    const struct ck_tool *tool;
+    const struct ck_tool *tool;             /* the one with the arguments that are read now */
     const struct ck_subcommand *subcommand; /* NULL before the subcommand */
     const struct ck_rules *rules;           /* the tool's, or the subcommand's */
-    size_t operands;
-    size_t held;          /* position of a first operand that is not yet checked, 0 for none */
-    bool first_is_common; /* an option of first_unless was given */
-    uint64_t satisfied;   /* one bit for each entry of rules->require */
+    size_t operands;                        /* of this tool or subcommand so far */
+    size_t held;                            /* position of a first operand that is not yet checked, 0 for none */
+    bool first_is_common;                   /* an option of first_unless was given */
+    uint64_t satisfied;                     /* one bit for each entry of rules->require */
+    /* the same for the rules of the tool itself, before the subcommand */
     uint64_t tool_satisfied;
 };
 
-/* The result of every step. */
+/* The result of every step. A negative errno is a failure: no memory. */
 enum { PASSED = 0, REFUSED = 1 };
 
 /* ---- refusals ---------------------------------------------------------------------------- */
@@ -61,6 +62,7 @@ __attribute__((format(printf, 3, 4))) static int refuse(struct args_reader *read
                                                         ...)
 {
     struct ck_parsed_args *parsed = reader->parsed;
+    /* Leaves room for the line and the file, which follow. */
     char message[CHOKE_MESSAGE_MAX - 128];
     va_list list;
     va_start(list, format);
@@ -91,6 +93,10 @@ static const char *command_label(char *buffer, const struct args_reader *reader)
     return buffer;
 }
 
+/*
+ * "a, b, c". If the word does not fit, "..." is added and the result is false; room for that is
+ * always kept.
+ */
 static bool append(char *buffer, size_t size, const char *word)
 {
     size_t at = strlen(buffer);
@@ -107,6 +113,7 @@ static void put(struct args_reader *reader, const char *argument)
     reader->parsed->argv[reader->parsed->argc++] = argument;
 }
 
+/* Injected arguments are not checked: the policy itself gives them. */
 static void put_list(struct args_reader *reader, const struct ck_list *list)
 {
     for (uint32_t i = 0; i < list->count; i++)
@@ -117,6 +124,7 @@ static int add_path(struct args_reader *reader, const struct ck_path_use *use)
 {
     struct ck_parsed_args *parsed = reader->parsed;
     if (parsed->paths_count == reader->paths_capacity) {
+        /* An arena cannot grow an array. The old one stays in it until the end. */
         size_t capacity = reader->paths_capacity == 0 ? 8 : 2 * reader->paths_capacity;
         struct ck_path_use *larger = ck_arena_array(reader->arena, capacity, sizeof(*larger));
         if (!larger)
@@ -132,6 +140,9 @@ static int add_path(struct args_reader *reader, const struct ck_path_use *use)
 
 /* ---- types ------------------------------------------------------------------------------- */
 
+/*
+ * No '-' first, so it is never read as an option; no "..", so it never climbs out of a directory.
+ */
 static bool is_name(const char *text)
 {
     return text[0] != '\0' && strchr(ALNUM "_", text[0]) && strspn(text, ALNUM "_./:@+,%-") == strlen(text) &&
@@ -142,6 +153,7 @@ static bool is_name(const char *text)
 static size_t mount_source(const char *text)
 {
     size_t source = strcspn(text, ":");
+    /* Any other SOURCE would be the name of a volume for docker, not a path. TARGET is absolute. */
     if ((text[0] != '/' && text[0] != '.') || text[source] != ':' || text[source + 1] != '/')
         return 0;
     const char *target = text + source + 1;
@@ -181,6 +193,9 @@ static bool is_of_type(const char *text, enum ck_type type)
     return false;
 }
 
+/*
+ * Lists a path for the plan, which checks that it stays beneath the root. Other types name no file.
+ */
 static int note_path(struct args_reader *reader, const char *text, enum ck_type type, size_t position, bool operand)
 {
     bool mount = type == CK_TYPE_MOUNT;
@@ -188,6 +203,7 @@ static int note_path(struct args_reader *reader, const char *text, enum ck_type 
         return PASSED;
     struct ck_path_use use = {
         .path = text,
+        /* Of a mount only SOURCE is a path of this machine. */
         .length = mount ? mount_source(text) : strlen(text),
         .argument = position,
         .type = type,
@@ -200,6 +216,7 @@ static int note_path(struct args_reader *reader, const char *text, enum ck_type 
 
 /* ---- values of options ------------------------------------------------------------------- */
 
+/* The first alternative that fits decides: the literal text, and then a text of its type. */
 static const struct ck_pattern *find_pattern(const struct ck_pattern *patterns, uint32_t count, const char *value)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -210,6 +227,7 @@ static const struct ck_pattern *find_pattern(const struct ck_pattern *patterns, 
     return NULL;
 }
 
+/* The message shows the option as the policy spells it, so the caller sees what is allowed. */
 static int refuse_value(struct args_reader *reader, const struct ck_arg_option *option, const char *value,
                         size_t position)
 {
@@ -249,6 +267,7 @@ static void note_option(struct args_reader *reader, const struct ck_arg_option *
 {
     const struct ck_rules *rules = reader->rules;
     bool sub = !!reader->subcommand;
+    /* An option before the subcommand satisfies the tool's rules only. */
     note_required(&rules->require, option->name, option->name_length, value,
                   sub ? &reader->satisfied : &reader->tool_satisfied);
     for (uint32_t i = 0; i < rules->first_unless.count; i++)
@@ -278,6 +297,7 @@ static int take_separate(struct args_reader *reader, const struct ck_arg_option 
     if (!value)
         return refuse(reader, "options", "argument %zu: '%s' of '%s' needs a value", reader->at, option->name,
                       COMMAND_LABEL(reader));
+    /* "-" alone is a value: many tools read standard input for it. */
     if (value[0] == '-' && value[1] != '\0')
         return refuse(
             reader, "options",
@@ -285,6 +305,7 @@ static int take_separate(struct args_reader *reader, const struct ck_arg_option 
             "write both as one argument",
             reader->at + 1, CK_SECRET_QUOTE(value), option->name);
     reader->at++;
+    /* Before the check: a refused call has no use for the vector. */
     put(reader, value);
     int r = check_value(reader, option, option->patterns, option->patterns_count, value, reader->at);
     if (r == PASSED)
@@ -302,6 +323,7 @@ static int take_arguments(struct args_reader *reader, const struct ck_arg_option
                           option->name, COMMAND_LABEL(reader), option->patterns_count);
         reader->at++;
         put(reader, word);
+        /* Exactly this pattern: here they are a sequence, not alternatives. */
         int r = check_value(reader, option, &option->patterns[i], 1, word, reader->at);
         if (r != PASSED)
             return r;
@@ -312,6 +334,7 @@ static int take_arguments(struct args_reader *reader, const struct ck_arg_option
 
 /* ---- options ----------------------------------------------------------------------------- */
 
+/* deny has bare names, so the length must match too. */
 static bool is_denied(const struct ck_list *deny, const char *name, size_t length)
 {
     for (uint32_t i = 0; i < deny->count; i++)
@@ -330,7 +353,9 @@ static int find_option(struct args_reader *reader, const char *name, size_t leng
     *ret_option = ck_rules_find(reader->rules, name, length);
     if (*ret_option)
         return PASSED;
+    /* name is not terminated at length: it is the beginning of an argument. */
     (void)snprintf(shown, sizeof(shown), "%.*s", (int)(length < 128 ? length : 128), name);
+    /* deny of the tool applies to its subcommands as well. */
     bool everywhere = is_denied(&reader->tool->args->rules.deny, name, length);
     if (everywhere)
         use_tool_rule(reader);
@@ -357,6 +382,7 @@ static int read_long(struct args_reader *reader, const char *argument)
                       option->name, COMMAND_LABEL(reader));
     if (attached)
         return take_attached(reader, option, argument + length + 1, false);
+    /* An optional value must be attached, so only a mandatory one takes the next argument. */
     if (option->form == CK_FORM_VALUE)
         return take_separate(reader, option);
     if (option->form == CK_FORM_ARGUMENTS)
@@ -369,6 +395,7 @@ static int read_long(struct args_reader *reader, const char *argument)
 static int read_short(struct args_reader *reader, const char *argument)
 {
     for (const char *letter = argument + 1; *letter != '\0'; letter++) {
+        /* In the table as "-x", two bytes. */
         const char name[] = {'-', *letter, '\0'};
         const struct ck_arg_option *option;
         int r = find_option(reader, name, 2, &option);
@@ -382,6 +409,9 @@ static int read_short(struct args_reader *reader, const char *argument)
             return take_arguments(reader, option);
         if (option->form == CK_FORM_VALUE)
             return last ? take_separate(reader, option) : take_attached(reader, option, letter + 1, true);
+        /*
+         * getopt takes the rest as the value: "-abc" with an optional value of -a is -a with "bc".
+         */
         if (option->form == CK_FORM_OPTIONAL && !last)
             return take_attached(reader, option, letter + 1, true);
         note_option(reader, option, NULL);
@@ -424,6 +454,7 @@ static int check_operand(struct args_reader *reader, size_t position, enum ck_ty
 static int read_operand(struct args_reader *reader)
 {
     put(reader, reader->argv[reader->at]);
+    /* argv[0] is the tool's name, so position 0 can mean: nothing is held. */
     if (reader->operands++ == 0 && reader->rules->has_first) {
         reader->held = reader->at;
         return PASSED;
@@ -460,6 +491,7 @@ static int read_level(struct args_reader *reader, bool *ret_operand)
         const char *argument = reader->argv[reader->at];
         int r = PASSED;
         if (options && strcmp(argument, "--") == 0) {
+            /* After "--" the subcommand would be an operand to some tools. */
             if (wants_subcommand(reader))
                 return refuse_subcommand(reader);
             put(reader, argument);
@@ -467,10 +499,12 @@ static int read_level(struct args_reader *reader, bool *ret_operand)
         } else if (options && argument[0] == '-' && argument[1] != '\0') {
             r = read_option(reader, argument);
         } else if (reader->tool->args->command || wants_subcommand(reader)) {
+            /* at still points to it: the caller reads it as a subcommand or a command. */
             *ret_operand = true;
             return PASSED;
         } else {
             r = read_operand(reader);
+            /* order: options_first ends the options here, as the tool does. */
             options = options && !reader->rules->options_first;
         }
         if (r != PASSED)
@@ -519,7 +553,9 @@ static int enter_subcommand(struct args_reader *reader)
         return refuse_subcommand(reader);
     for (; most > 0; most--)
         put(reader, reader->argv[reader->at++]);
+    /* Right after the name of the subcommand, before what the caller gives. */
     put_list(reader, &found->rules.inject);
+    /* The subcommand belongs to the called tool, or to the innermost command. */
     if (reader->parsed->nested_count == 0)
         reader->parsed->subcommand = found;
     else
@@ -531,6 +567,9 @@ static int enter_subcommand(struct args_reader *reader)
 
 /* ---- tools ------------------------------------------------------------------------------- */
 
+/*
+ * The first entry that was not given. Injected options do not count: only the caller's are noted.
+ */
 static int check_required(struct args_reader *reader, const struct ck_list *require, uint64_t satisfied)
 {
     for (uint32_t i = 0; i < require->count; i++)
@@ -540,6 +579,7 @@ static int check_required(struct args_reader *reader, const struct ck_list *requ
     return PASSED;
 }
 
+/* Both must end at the same place. */
 static bool is_vector(const char *const *argv, const struct ck_list *vector)
 {
     uint32_t i = 0;
@@ -553,12 +593,14 @@ static bool is_exact(const struct args_reader *reader)
 {
     const struct ck_args *args = reader->tool->args;
     const char *const *left = reader->argv + reader->at;
+    /* version_args are always allowed: doctor runs the tool with them. */
     bool found = reader->tool->version_args.count > 0 && is_vector(left, &reader->tool->version_args);
     for (uint32_t i = 0; !found && i < args->exact_count; i++)
         found = is_vector(left, &args->exact[i]);
     return found;
 }
 
+/* Lists all vectors, as far as they fit. */
 static int refuse_exact(struct args_reader *reader)
 {
     const struct ck_args *args = reader->tool->args;
@@ -584,6 +626,10 @@ static int read_command(struct args_reader *reader)
     struct ck_parsed_args *parsed = reader->parsed;
     const char *name = reader->argv[reader->at];
     const struct ck_tool *tool = ck_policy_find(reader->policy, name);
+    /*
+     * A command in a command has the same rules as a call: no path, no helper of a jail, this
+     * platform.
+     */
     if (!tool || !ck_policy_tool_is_callable(tool))
         return refuse(reader, "command",
                       "argument %zu: '%s' is not a tool that callers may run, so '%s' may not run it", reader->at,
@@ -592,6 +638,7 @@ static int read_command(struct args_reader *reader)
         return refuse(reader, "command", "argument %zu: commands are nested more than %d deep", reader->at,
                       CK_COMMAND_DEPTH_MAX);
     parsed->nested[parsed->nested_count++] = (struct ck_nested){.tool = tool, .position = parsed->argc};
+    /* The state of the level begins anew; at, argv and parsed go on. */
     reader->tool = tool;
     reader->subcommand = NULL;
     reader->operands = 0;
@@ -631,6 +678,7 @@ static int read_tool(struct args_reader *reader)
 {
     const struct ck_args *args = reader->tool->args;
     put(reader, reader->argv[reader->at++]);
+    /* Passed on unchanged: nothing is injected, and no path in it is checked. */
     if (!args || is_exact(reader)) {
         while (reader->argv[reader->at])
             put(reader, reader->argv[reader->at++]);
@@ -650,6 +698,10 @@ int ck_args_parse(const struct ck_policy *policy, const struct ck_tool *tool, co
     size_t argc = 0;
     while (argv[argc])
         argc++;
+    /*
+     * The most that put can write: all arguments, and all injections of every nested tool. The last
+     * entry stays NULL.
+     */
     ret_parsed->argv = ck_arena_array(arena, argc + (CK_COMMAND_DEPTH_MAX + 1) * INJECTED_MAX + 1, sizeof(*argv));
     if (!ret_parsed->argv)
         return -ENOMEM;

@@ -12,9 +12,10 @@
 #include <string.h>
 #include <strings.h>
 
-#define NAME_MAX_BYTES ((size_t)255)
-#define LOCALE_MAX_BYTES ((size_t)255)
+#define NAME_MAX_BYTES ((size_t)255)   /* of a variable's name */
+#define LOCALE_MAX_BYTES ((size_t)255) /* of LANG and LC_ALL; a longer value is replaced */
 
+/* How the text of a rule is compared with a name. */
 enum name_match { EXACT, PREFIX, SUFFIX };
 
 #define BASE "is set by chokepoint itself"
@@ -124,6 +125,7 @@ static const struct name_rule {
     {"GIT_TRACE", PREFIX, "makes git write to a file of the caller's choice"},
 };
 
+/* Without case; a name that is the prefix itself matches too. */
 static bool name_matches(const struct name_rule *rule, const char *name, size_t length)
 {
     size_t wanted = strlen(rule->text);
@@ -141,6 +143,7 @@ const char *ck_env_name_danger(const char *name, size_t length)
     return NULL;
 }
 
+/* Not isalpha: that depends on the locale of the program. */
 bool ck_env_name_valid(const char *name, size_t length)
 {
     if (length == 0 || length > NAME_MAX_BYTES || (name[0] >= '0' && name[0] <= '9'))
@@ -170,6 +173,7 @@ bool ck_env_name_settable(const char *name, size_t length)
 
 /* ---- building ---------------------------------------------------------------------------- */
 
+/* A line break in a value could forge a line where a tool prints its environment. */
 static bool has_control_byte(const char *value)
 {
     for (; *value != '\0'; value++)
@@ -178,6 +182,7 @@ static bool has_control_byte(const char *value)
     return false;
 }
 
+/* The host's value, or the fixed one if it is missing, empty, too long or has control bytes. */
 static const char *usable(const char *value, size_t max_bytes, const char *fixed)
 {
     bool good = value && *value != '\0' && strlen(value) <= max_bytes && !has_control_byte(value);
@@ -192,8 +197,10 @@ static const char *usable_home(const char *home)
     return home && home[0] == '/' ? usable(home, PATH_MAX, CK_ENV_DEFAULT_HOME) : CK_ENV_DEFAULT_HOME;
 }
 
+/* Not the host's PATH: a tool that starts a program must find the reviewed ones. */
 static const char *path_variable(struct ck_arena *arena, const struct ck_list *search_path)
 {
+    /* Each path counts one more byte for ':'; the last of these is for the NUL or unused. */
     size_t length = strlen("PATH=");
     for (uint32_t i = 0; i < search_path->count; i++)
         length += strlen(search_path->items[i]) + 1;
@@ -245,6 +252,7 @@ const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy
                           const struct ck_host_environment *host, const char *const *extras)
 {
     size_t extra_count = count_strings(extras);
+    /* 4 for PATH, HOME, LANG and LC_ALL, and one for the NULL. */
     const char **env = ck_arena_array(arena, 4 + count_set(tools) + extra_count + 1, sizeof(*env));
     if (!env)
         return NULL;
@@ -257,12 +265,15 @@ const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy
     for (const struct ck_tool *const *tool = tools; *tool; tool++)
         for (uint32_t i = 0; i < (*tool)->set_env_count; i++) {
             const struct ck_variable *variable = &(*tool)->set_env[i];
+            /* A tool further inside sets it too, and its value is used. */
             if (!is_set(tool + 1, variable->name, strlen(variable->name)))
                 env[at++] = ck_arena_printf(arena, "%s=%s", variable->name, variable->value);
         }
     for (size_t i = 0; i < extra_count; i++)
+        /* What the policy sets wins over what the caller gives. */
         if (!is_set(tools, extras[i], strcspn(extras[i], "=")))
             env[at++] = ck_arena_strdup(arena, extras[i]);
+    /* Checked once for all: a NULL in the middle would end the environment early. */
     for (size_t i = 0; i < at; i++)
         if (!env[i])
             return NULL;
@@ -312,6 +323,7 @@ const char **ck_env_with_proxy(struct ck_arena *arena, const char *const *env, c
     for (size_t i = 0; with && i < PROXY_VARIABLES; i++) {
         const char *value = proxy_variables[i].value ? proxy_variables[i].value : url;
         with[at] = ck_arena_printf(arena, "%s=%s", proxy_variables[i].name, value);
+        /* Out of memory. with NULL ends both loops and is returned. */
         if (!with[at++])
             return NULL;
     }

@@ -21,14 +21,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PROBE_MAX_BYTES 64
-#define EGRESS_MAX_COUNT 256
-#define LIST_BYTES 640 /* in a message, for the list of allowed tools or variables */
+#define PROBE_MAX_BYTES 64   /* of a probe's name; struct choke_job has room for it */
+#define EGRESS_MAX_COUNT 256 /* entries in one request */
+#define LIST_BYTES 640       /* in a message, for the list of allowed tools or variables */
 
+/* What every step gets. Steps write only to the verdict. */
 struct judge {
     const struct ck_policy *policy;
     const struct choke_request *request;
-    struct ck_arena *arena;
+    struct ck_arena *arena; /* of the plan; the verdict points into it */
     struct ck_verdict *verdict;
 };
 
@@ -68,6 +69,7 @@ static bool append(char *buffer, size_t size, const char *word)
     return fits;
 }
 
+/* A refusal names what could be called instead. A jail's helper is not among them. */
 static const char *list_callable(const struct ck_policy *policy, char *buffer, size_t size)
 {
     bool fits = true;
@@ -89,6 +91,10 @@ static const char *list_granted(const struct ck_list *granted, char *buffer, siz
 
 /* ---- required members ------------------------------------------------------------------- */
 
+/*
+ * tool stays NULL for an unknown name; check_tool refuses that, after the members that are
+ * required.
+ */
 static bool check_argv(const struct judge *judge)
 {
     const char *const *argv = judge->request->argv;
@@ -104,6 +110,7 @@ static bool check_directory(const struct judge *judge, const char *path, const c
 {
     if (!path || path[0] == '\0')
         return refuse(judge, CHOKE_INVALID, rule, "%s is missing; it must name a directory", name);
+    /* strnlen: a text without an end is not read beyond the maximum. */
     if (strnlen(path, PATH_MAX) >= PATH_MAX)
         return refuse(judge, CHOKE_INVALID, rule, "%s has more than %d bytes", name, PATH_MAX - 1);
     return true;
@@ -115,6 +122,7 @@ static bool check_directories(const struct judge *judge)
            check_directory(judge, judge->request->cwd, "request.cwd", "cwd");
 }
 
+/* 0 is not "no timeout": every run has one. */
 static bool check_timeout(const struct judge *judge)
 {
     uint64_t timeout_ms = judge->request->timeout_ms;
@@ -127,6 +135,10 @@ static bool check_timeout(const struct judge *judge)
 
 /* ---- may the tool be called -------------------------------------------------------------- */
 
+/*
+ * The caller may mean a tool of the policy, so the last component is looked up for the message
+ * only.
+ */
 static bool refuse_path(const struct judge *judge, const char *name)
 {
     const char *base = strrchr(name, '/') + 1;
@@ -145,6 +157,7 @@ static bool check_tool(const struct judge *judge)
     const struct ck_tool *tool = judge->verdict->tool;
     const char *name = judge->request->argv[0];
     char list[LIST_BYTES];
+    /* A path would choose the file that runs; only the policy does. */
     if (strchr(name, '/'))
         return refuse_path(judge, name);
     if (!tool)
@@ -163,6 +176,7 @@ static bool check_tool(const struct judge *judge)
 
 /* ---- the other members ------------------------------------------------------------------- */
 
+/* It appears in events and records, so it must not be a credential either. */
 bool ck_judge_is_probe(const char *name)
 {
     size_t length = strnlen(name, PROBE_MAX_BYTES + 1);
@@ -170,6 +184,7 @@ bool ck_judge_is_probe(const char *name)
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length && !ck_secret_kind(name);
 }
 
+/* A probe is run by gather, with a fixed environment. */
 static bool check_probe(const struct judge *judge)
 {
     const char *probe = judge->request->probe;
@@ -186,6 +201,7 @@ static bool check_probe(const struct judge *judge)
     return true;
 }
 
+/* After the switch: a caller in C may pass any number as the enum. */
 static bool check_stdin(const struct judge *judge)
 {
     const struct choke_request *request = judge->request;
@@ -206,6 +222,7 @@ static bool check_stdin(const struct judge *judge)
     return refuse(judge, CHOKE_INVALID, rule, "stdin_kind %d is not known", (int)request->stdin_kind);
 }
 
+/* 0: the default. */
 static bool check_output(const struct judge *judge)
 {
     size_t max_bytes = judge->request->max_output_bytes;
@@ -229,6 +246,7 @@ static bool check_args(const struct judge *judge)
     }
     if (!parsed->refused)
         return true;
+    /* refuse clears the error, so the line is set after it. */
     (void)refuse(judge, CHOKE_DISALLOWED, parsed->rule, "%s", parsed->message);
     verdict->error.line = parsed->line;
     return false;
@@ -247,6 +265,7 @@ static bool grant_time(const struct judge *judge)
         if (limit_s != 0 && (tool->limits.timeout_s == 0 || limit_s < tool->limits.timeout_s))
             tool = parsed->nested[i].tool;
     }
+    /* tool is now the one with the strictest limit, and a message names it. */
     uint64_t limit_ms = (uint64_t)tool->limits.timeout_s * 1000;
     uint64_t timeout_ms = judge->request->timeout_ms;
     char rule[CK_RULE_MAX];
@@ -344,6 +363,7 @@ static const struct ck_tool *find_without_egress(const struct ck_verdict *verdic
     return NULL;
 }
 
+/* Malformed is INVALID; well-formed but not granted is DISALLOWED. */
 static bool check_destination(const struct judge *judge, const char *text, struct ck_destination *ret_destination)
 {
     const char *reason;
@@ -367,6 +387,7 @@ static bool check_egress(const struct judge *judge)
 {
     const char *const *egress = judge->request->egress;
     size_t count = 0;
+    /* Counted before memory is taken for it. */
     while (egress && egress[count])
         if (++count > EGRESS_MAX_COUNT)
             return refuse(judge, CHOKE_INVALID, "request.egress", "more than %d egress entries", EGRESS_MAX_COUNT);
@@ -397,6 +418,7 @@ static bool measure(const struct judge *judge, const char *const *strings, const
         if (length > CK_ARG_STRING_MAX)
             return refuse(judge, CHOKE_INVALID, rule, "string %zu has more than %zu bytes, the maximum of the kernel",
                           i, CK_ARG_STRING_MAX);
+        /* The string, its NUL, and its pointer in the vector. */
         *total += length + 1 + sizeof(char *);
         if (*total > CK_ARG_TOTAL_MAX)
             return refuse(judge, CHOKE_INVALID, rule, "arguments and environment have more than %zu bytes together",
@@ -405,6 +427,7 @@ static bool measure(const struct judge *judge, const char *const *strings, const
     return true;
 }
 
+/* Both vectors share the kernel's limit. What the policy injects is added later and is small. */
 static bool check_sizes(const struct judge *judge)
 {
     size_t total = 0;
@@ -414,6 +437,7 @@ static bool check_sizes(const struct judge *judge)
 
 /* ---- environment and credentials --------------------------------------------------------- */
 
+/* The name only: the value may be a secret. */
 static bool refuse_variable(const struct judge *judge, const char *extra, size_t length)
 {
     const struct ck_tool *tool = judge->verdict->tool;
@@ -435,6 +459,7 @@ static bool check_variable(const struct judge *judge, size_t position, uint64_t 
         return refuse(judge, CHOKE_INVALID, "request.env",
                       "entry %zu of env is not NAME=VALUE with a name of letters, digits and '_'", position + 1);
     uint32_t index = 0;
+    /* Compared exactly, up to the '='. */
     while (index < tool->env.count &&
            (strncmp(tool->env.items[index], extra, length) != 0 || tool->env.items[index][length] != '\0'))
         index++;
@@ -459,11 +484,13 @@ static bool check_sandbox(const struct judge *judge)
 {
     struct ck_verdict *verdict = judge->verdict;
     const struct ck_sandbox *sandbox;
+    /* Only the extras are judged here; the plan filters the host's environment. */
     int r = ck_sandbox_make(judge->arena, NULL, judge->request->env, &sandbox, &verdict->error);
     if (r == 0)
         return true;
     verdict->no_memory = r == -ENOMEM;
     verdict->outcome = verdict->error.outcome;
+    /* As in every other refusal: the outcome says what it is. */
     verdict->error.errnum = 0;
     (void)snprintf(verdict->rule, sizeof(verdict->rule), "%s", r == -EPERM ? "sandbox" : "request.env");
     return false;
@@ -481,6 +508,7 @@ static bool check_env(const struct judge *judge)
     return true;
 }
 
+/* argv[0] is a name of the policy by now, so it begins at 1. */
 static bool check_credentials(const struct judge *judge)
 {
     const struct ck_tool *tool = judge->verdict->tool;
@@ -500,6 +528,10 @@ static bool check_credentials(const struct judge *judge)
 int ck_judge(const struct ck_policy *policy, const struct choke_request *request, struct ck_arena *arena,
              struct ck_verdict *ret_verdict)
 {
+    /*
+     * The order matters: check_tool sets what later steps use, sizes come before steps that read
+     * the bytes, and check_args before those that need the nested tools.
+     */
     static bool (*const steps[])(const struct judge *) = {
         check_argv, check_directories, check_timeout, check_tool, check_probe,  check_stdin, check_output, check_sizes,
         check_env,  check_credentials, check_args,    grant_time, grant_limits, choose_jail, check_egress,
@@ -509,6 +541,7 @@ int ck_judge(const struct ck_policy *policy, const struct choke_request *request
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
         if (!steps[i](&judge))
             return ret_verdict->no_memory ? -ENOMEM : 0;
+    /* Allowed: the rule is the entry of the tool. */
     (void)tool_rule(ret_verdict->rule, ret_verdict->tool, "");
     return 0;
 }

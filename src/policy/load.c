@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* of one policy; a text of the maximum size needs less */
+/* of one policy in memory */
 #define ARENA_MAX_BYTES ((size_t)16 << 20)
 
 /* No log function: libcyaml prints nothing. Aliases were refused before. */
@@ -53,7 +53,7 @@ static bool copy_optional(struct ck_arena *arena, const char **text)
     return !*text || copy_text(arena, text);
 }
 
-/* One more entry, which is NULL: some readers need a terminated list. from belongs to libcyaml. */
+/* One more entry, so that the list ends with a NULL. from belongs to libcyaml. */
 static bool copy_list(struct ck_arena *arena, struct ck_list *list)
 {
     const char *const *from = list->items;

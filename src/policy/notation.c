@@ -147,7 +147,6 @@ int ck_notation_parse(struct ck_arena *arena, const char *text, struct ck_arg_op
     size_t length = number ? 1 : name_length(text);
     if (length == 0)
         return fail(ret_why, "an option begins with '-' or '--' and a letter or digit");
-    /* Copies: text belongs to the list of the policy, which may be freed before the table is. */
     option.text = ck_arena_strdup(arena, text);
     option.name = ck_arena_memdup(arena, text, length);
     option.name_length = (uint32_t)length;

@@ -194,7 +194,7 @@ static int check_deny(struct compiler *compiler, const struct ck_rules *rules, c
     return 0;
 }
 
-/* Is "NAME=VALUE" in the list? */
+/* Is "NAME=VALUE" in the list? The option's name and the value are compared exactly. */
 static bool requires(const struct ck_list *require, const struct ck_arg_option *option, const char *value)
 {
     for (uint32_t i = 0; i < require->count; i++) {
@@ -248,7 +248,6 @@ static int check_require(struct compiler *compiler, const struct ck_rules *rules
     return 0;
 }
 
-/* Injected arguments are shown in one line by explain and in the log. */
 static int check_line_breaks(struct compiler *compiler, const struct ck_list *parts, const struct ck_yaml_node *list,
                              const char *key)
 {
@@ -414,10 +413,7 @@ static int compile_tool(struct compiler *compiler, struct ck_tool *tool, const s
         r = compile_subcommands(compiler, label);
     /* Before a subcommand or a command, the first operand ends the options of the tool itself. */
     args->rules.options_first = args->rules.options_first || args->command || args->subcommands_count > 0;
-    /*
-     * Vectors are listed and nothing else is: then "no option is allowed" would be a misleading
-     * message.
-     */
+    /* Vectors are listed and nothing else is: then a refusal names these vectors. */
     args->only_exact = args->exact_count > 0 && args->rules.table_count == 0 && args->subcommands_count == 0 &&
                        args->rules.operands == CK_TYPE_NONE && !args->rules.has_first && !args->command;
     return r;
