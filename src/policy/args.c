@@ -491,7 +491,6 @@ static int read_level(struct args_reader *reader, bool *ret_operand)
         const char *argument = reader->argv[reader->at];
         int r = PASSED;
         if (options && strcmp(argument, "--") == 0) {
-            /* After "--" the subcommand would be an operand to some tools. */
             if (wants_subcommand(reader))
                 return refuse_subcommand(reader);
             put(reader, argument);

@@ -22,6 +22,7 @@
 #define NARROWS CHOKE_CHANGE_NARROWS
 #define NEUTRAL CHOKE_CHANGE_NEUTRAL
 
+/* NULL and failed set: no memory. The same for variable_text. */
 static const char *number_text(struct ck_policy_changes *changes, uint32_t number)
 {
     const char *text = ck_arena_printf(changes->arena, "%u", number);
@@ -92,6 +93,7 @@ static unsigned route_width(enum ck_route route)
     return route == CK_ROUTE_JAIL ? 0 : route == CK_ROUTE_EXTERNAL ? 1 : 2;
 }
 
+/* A narrower route of bwrap itself takes a jail away, so it may still widen. */
 static void diff_route(const struct ck_diff_pair *pair)
 {
     enum ck_route was = pair->before->route;
@@ -102,6 +104,7 @@ static void diff_route(const struct ck_diff_pair *pair)
     ck_change_proof(pair->changes, "route", ck_policy_route_name(was), ck_policy_route_name(is), why);
 }
 
+/* NULL: the key is absent. The index is the bits of enum ck_platform. */
 static const char *platforms_text(unsigned platforms)
 {
     static const char *const texts[] = {NULL, "linux", "macos", "linux macos"};
@@ -110,6 +113,7 @@ static const char *platforms_text(unsigned platforms)
 
 static void diff_platforms(const struct ck_diff_pair *pair)
 {
+    /* An absent key means every platform, as the full list does. */
     const unsigned every = CK_PLATFORM_LINUX | CK_PLATFORM_MACOS;
     unsigned was = pair->before->platforms != 0 ? pair->before->platforms : every;
     unsigned is = pair->after->platforms != 0 ? pair->after->platforms : every;
@@ -147,6 +151,7 @@ static bool is_first_in_search_path(const struct ck_policy *policy, const char *
     return strcmp(slash + 1, name) == 0 && strlen(first) == length && memcmp(first, path, length) == 0;
 }
 
+/* Only a first path that equals what was found before is proven to be the same file. */
 static void diff_path(const struct ck_diff_pair *pair)
 {
     const char *was = pair->before->path;
@@ -155,12 +160,14 @@ static void diff_path(const struct ck_diff_pair *pair)
     ck_change_proof(pair->changes, "path", was, is, first ? why_bwrap_widens(pair) : "another file can be run");
 }
 
+/* Adding a pin can only refuse files. Changing or removing it allows other bytes. */
 static void diff_sha256(const struct ck_diff_pair *pair)
 {
     ck_change_proof(pair->changes, "sha256", pair->before->sha256, pair->after->sha256,
                     !pair->before->sha256 ? why_bwrap_widens(pair) : "a file with other bytes can be run");
 }
 
+/* See ck_width_of_execs for why a list can be more than no list. */
 static void diff_execs(const struct ck_diff_pair *pair)
 {
     const struct ck_tool *was = pair->before;
@@ -188,6 +195,7 @@ static void diff_version_args(const struct ck_diff_pair *pair)
 
 /* ---- what it is given -------------------------------------------------------------------- */
 
+/* Names that callers may set. */
 static void diff_env(const struct ck_diff_pair *pair)
 {
     ck_change_lists(pair->changes, "env", &pair->before->env, &pair->after->env, WIDENS, NARROWS);
@@ -231,6 +239,7 @@ static void diff_credentials(const struct ck_diff_pair *pair)
                    labels[pair->after->allow_credentials], pair->after->allow_credentials ? WIDENS : NARROWS);
 }
 
+/* Does one entry of the list contain the destination? */
 static bool is_covered(const struct ck_list *egress, const char *destination)
 {
     for (uint32_t i = 0; i < egress->count; i++)
@@ -278,6 +287,7 @@ static void diff_workspace(const struct ck_diff_pair *pair)
 
 static void diff_tool(const struct ck_diff_pair *pair)
 {
+    /* In the order of the report. */
     static void (*const rules[])(const struct ck_diff_pair *) = {
         diff_notes,        diff_route,   diff_platforms, diff_limits,  diff_path,        diff_sha256, diff_execs,
         diff_version_args, ck_diff_args, diff_env,       diff_set_env, diff_credentials, diff_egress, diff_workspace,
@@ -331,6 +341,7 @@ static void diff_search_path(struct ck_policy_changes *changes, const struct ck_
         ck_change_whole_list(changes, "search_path", was, is, WIDENS);
 }
 
+/* Another version may give every key another meaning, so it widens. */
 static void diff_top(struct ck_policy_changes *changes, const struct ck_policy *before, const struct ck_policy *after)
 {
     ck_change_text(changes, "version", number_text(changes, before->version), number_text(changes, after->version),
@@ -350,6 +361,7 @@ static void diff_tools(struct ck_policy_changes *changes, const struct ck_policy
         if (pair.after) {
             diff_tool(&pair);
         } else {
+            /* why_bwrap_widens reads both; the tool is gone, so the old entry is in both places. */
             pair.after = tool;
             ck_change_proof(changes, "tools", tool->name, NULL, why_bwrap_widens(&pair));
         }
@@ -369,6 +381,10 @@ int ck_policy_diff(const struct ck_policy *before, const struct ck_policy *after
     diff_tools(&changes, before, after);
     int r = ck_change_list_take(&changes, ret_changes, ret_count);
     for (size_t i = 0; r == 0 && i < *ret_count; i++) {
+        /*
+         * The record is that of the new entry: it must justify the change. A removed tool has only
+         * the old one.
+         */
         const char *name = (*ret_changes)[i].tool;
         const struct ck_tool *tool = name ? ck_policy_find(after, name) : NULL;
         if (name && !tool)

@@ -24,6 +24,9 @@ static const char *why_number_widens(const struct ck_arg_option *gone, const str
     return NULL;
 }
 
+/*
+ * Both tables are sorted and complete, with sets expanded; so what is compared is what is allowed.
+ */
 static void diff_options(struct ck_policy_changes *changes, const struct ck_rules *before, const struct ck_rules *after)
 {
     for (uint32_t i = 0; i < before->table_count; i++) {
@@ -74,11 +77,16 @@ static void diff_operands(struct ck_policy_changes *changes, const struct ck_rul
     diff_first_unless(changes, before, after);
 }
 
+/* As the policy writes it. */
 static const char *order_name(const struct ck_rules *rules)
 {
     return rules->options_first ? "options_first" : "mixed";
 }
 
+/*
+ * The rules of a tool or of one subcommand. inject and order can change what any argument does, so
+ * they widen both ways.
+ */
 static void diff_rules(struct ck_policy_changes *changes, const struct ck_rules *before, const struct ck_rules *after)
 {
     diff_options(changes, before, after);
@@ -91,6 +99,7 @@ static void diff_rules(struct ck_policy_changes *changes, const struct ck_rules 
 
 /* ---- subcommands ------------------------------------------------------------------------- */
 
+/* By the exact name; NULL: there is none. */
 static const struct ck_subcommand *find_subcommand(const struct ck_args *args, const char *name)
 {
     for (uint32_t i = 0; i < args->subcommands_count; i++)
@@ -126,6 +135,10 @@ static bool executes_more(const struct ck_diff_pair *pair, const struct ck_subco
     return width != CK_WIDTH_SAME && width != CK_WIDTH_NARROWER;
 }
 
+/*
+ * Without a list of its own, a subcommand has the tool's. So a change of either policy's tool
+ * counts here too.
+ */
 static void diff_subcommand_execs(const struct ck_diff_pair *pair, const struct ck_subcommand *before,
                                   const struct ck_subcommand *after)
 {
@@ -142,6 +155,7 @@ static void diff_subcommand(const struct ck_diff_pair *pair, const struct ck_sub
                             const struct ck_subcommand *after)
 {
     struct ck_policy_changes *changes = pair->changes;
+    /* Changes inside are named "args.subcommands.NAME.KEY"; the prefix is put back at the end. */
     const char *outer = changes->prefix;
     const char *prefix = ck_arena_printf(changes->arena, "%ssubcommands.%s.", outer, before->name);
     if (!prefix) {
@@ -154,6 +168,7 @@ static void diff_subcommand(const struct ck_diff_pair *pair, const struct ck_sub
     changes->prefix = outer;
 }
 
+/* Removing one narrows, unless a shorter name now matches the same call. Adding one widens. */
 static void diff_subcommands(const struct ck_diff_pair *pair)
 {
     struct ck_policy_changes *changes = pair->changes;
@@ -171,6 +186,7 @@ static void diff_subcommands(const struct ck_diff_pair *pair)
     for (uint32_t i = 0; i < after->subcommands_count; i++)
         if (!find_subcommand(before, after->subcommands[i].name))
             ck_change_add(changes, CHOKE_CHANGE_WIDENS, "subcommands", NULL, after->subcommands[i].name);
+    /* Without any, the arguments are read by the rules of the tool alone. */
     if (before->subcommands_count > 0 && after->subcommands_count == 0)
         ck_change_add(changes, CHOKE_CHANGE_WIDENS, "subcommands", "one must be given", "none is needed");
     if (before->subcommands_count == 0 && after->subcommands_count > 0)
@@ -179,6 +195,7 @@ static void diff_subcommands(const struct ck_diff_pair *pair)
 
 /* ---- the rest ---------------------------------------------------------------------------- */
 
+/* Is the vector in the list, in the same order? */
 static bool has_vector(const struct ck_args *args, const struct ck_list *vector)
 {
     for (uint32_t i = 0; i < args->exact_count; i++)
@@ -187,11 +204,13 @@ static bool has_vector(const struct ck_args *args, const struct ck_list *vector)
     return false;
 }
 
+/* An empty vector is a call without arguments, which must be visible in the report. */
 static const char *vector_text(struct ck_policy_changes *changes, const struct ck_list *vector)
 {
     return vector->count > 0 ? ck_change_join(changes, vector) : "(no argument)";
 }
 
+/* The vector as a caller would give it. NULL: no memory. */
 static const char **make_argv(struct ck_policy_changes *changes, const char *name, const struct ck_list *vector)
 {
     const char **argv = ck_arena_array(changes->arena, (size_t)vector->count + 2, sizeof(*argv));
@@ -203,6 +222,7 @@ static const char **make_argv(struct ck_policy_changes *changes, const char *nam
     return argv;
 }
 
+/* Both must end at the same place: a[i] and b[i] are then NULL. */
 static bool is_same(const char *const *a, const char *const *b)
 {
     size_t i = 0;
@@ -219,6 +239,7 @@ const char *ck_diff_vector(const struct ck_diff_pair *pair, const struct ck_list
 {
     struct ck_policy_changes *changes = pair->changes;
     struct ck_parsed_args parsed;
+    /* Any argument is allowed, and passed on as it is. */
     if (!pair->after->args)
         return NULL;
     if (pair->after->args->command)
@@ -228,6 +249,7 @@ const char *ck_diff_vector(const struct ck_diff_pair *pair, const struct ck_list
         changes->failed = true;
         return NULL;
     }
+    /* It is not allowed any more, so the change narrows. */
     if (parsed.refused)
         return NULL;
     if (!is_same(argv, parsed.argv))
@@ -237,6 +259,7 @@ const char *ck_diff_vector(const struct ck_diff_pair *pair, const struct ck_list
                : NULL;
 }
 
+/* A vector that is removed narrows only if the rules do not allow it in another way. */
 static void diff_exact(const struct ck_diff_pair *pair)
 {
     struct ck_policy_changes *changes = pair->changes;
@@ -254,6 +277,7 @@ static void diff_exact(const struct ck_diff_pair *pair)
                    after->only_exact ? CHOKE_CHANGE_NARROWS : CHOKE_CHANGE_WIDENS);
 }
 
+/* By its name; NULL: there is none. */
 static const struct ck_option_set *find_set(const struct ck_args *args, const char *name)
 {
     for (uint32_t i = 0; i < args->sets_count; i++)
@@ -286,6 +310,7 @@ static bool has_own_order(const struct ck_args *args)
     return args->subcommands_count == 0 && !args->command;
 }
 
+/* Both policies have args. */
 static void diff_present(const struct ck_diff_pair *pair)
 {
     static const char *const bundles[] = {"true", "false"};
@@ -294,6 +319,7 @@ static void diff_present(const struct ck_diff_pair *pair)
     const struct ck_args *after = pair->after->args;
     struct ck_rules was = before->rules;
     struct ck_rules is = after->rules;
+    /* In copies, so that diff_rules does not report an order that no one wrote. */
     if (!has_own_order(before) || !has_own_order(after))
         was.options_first = is.options_first;
     diff_rules(changes, &was, &is);
@@ -324,6 +350,7 @@ static const char *why_list_widens(const struct ck_diff_pair *pair)
     return injects ? "other arguments are injected" : executes ? "a subcommand can execute what it could not" : NULL;
 }
 
+/* args that appears or disappears is one change. Otherwise key by key. */
 void ck_diff_args(const struct ck_diff_pair *pair)
 {
     static const char *const labels[] = {"any arguments", "a closed list"};

@@ -173,7 +173,6 @@ bool ck_env_name_settable(const char *name, size_t length)
 
 /* ---- building ---------------------------------------------------------------------------- */
 
-/* A line break in a value could forge a line where a tool prints its environment. */
 static bool has_control_byte(const char *value)
 {
     for (; *value != '\0'; value++)
@@ -200,7 +199,7 @@ static const char *usable_home(const char *home)
 /* Not the host's PATH: a tool that starts a program must find the reviewed ones. */
 static const char *path_variable(struct ck_arena *arena, const struct ck_list *search_path)
 {
-    /* Each path counts one more byte for ':'; the last of these is for the NUL or unused. */
+    /* Each path counts one more byte, for the ':' before it; the first one has none. */
     size_t length = strlen("PATH=");
     for (uint32_t i = 0; i < search_path->count; i++)
         length += strlen(search_path->items[i]) + 1;

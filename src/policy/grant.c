@@ -4,6 +4,7 @@
  */
 #include "policy/grant.h"
 
+/* A subcommand with its own execs replaces those of the tool, also with an empty list. */
 static struct ck_grant_tool member(const struct ck_tool *tool, const struct ck_subcommand *subcommand)
 {
     bool own = subcommand && subcommand->has_execs;
@@ -14,12 +15,17 @@ static struct ck_grant_tool member(const struct ck_tool *tool, const struct ck_s
     };
 }
 
+/* Tools are added from the outermost to the innermost. */
 static void add(struct ck_grant *grant, const struct ck_tool *tool, const struct ck_subcommand *subcommand)
 {
     struct ck_grant_tool *added = &grant->tools[grant->count++];
     *added = member(tool, subcommand);
     if (added->bound && !grant->bound)
         grant->bound = tool;
+    /*
+     * The called tool is executed by its descriptor. A nested one is opened by path by the tool
+     * before it, so its digest cannot be guaranteed.
+     */
     if (grant->count > 1 && tool->sha256 && !grant->pinned)
         grant->pinned = tool;
     /*
@@ -38,10 +44,12 @@ void ck_grant_of(const struct ck_verdict *verdict, struct ck_grant *ret_grant)
     add(ret_grant, verdict->tool, parsed->subcommand);
     for (size_t i = 0; i < parsed->nested_count; i++)
         add(ret_grant, parsed->nested[i].tool, parsed->nested[i].subcommand);
+    /* A tool that runs others may be one like strace. */
     ret_grant->tracing = ret_grant->count > 1;
     ret_grant->sealed = ret_grant->count == 1 && ret_grant->bound && ret_grant->tools[0].execs->count == 0;
 }
 
+/* The first reason counts. A pin cannot be enforced anywhere, so it is first. */
 enum ck_grant_refusal ck_grant_refusal(const struct ck_grant *grant, enum ck_grant_place place, bool landlock)
 {
     bool is_native =

@@ -184,7 +184,6 @@ bool ck_judge_is_probe(const char *name)
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length && !ck_secret_kind(name);
 }
 
-/* A probe is run by gather, with a fixed environment. */
 static bool check_probe(const struct judge *judge)
 {
     const char *probe = judge->request->probe;
@@ -427,7 +426,7 @@ static bool measure(const struct judge *judge, const char *const *strings, const
     return true;
 }
 
-/* Both vectors share the kernel's limit. What the policy injects is added later and is small. */
+/* Both vectors share the kernel's limit. */
 static bool check_sizes(const struct judge *judge)
 {
     size_t total = 0;
@@ -529,8 +528,8 @@ int ck_judge(const struct ck_policy *policy, const struct choke_request *request
              struct ck_verdict *ret_verdict)
 {
     /*
-     * The order matters: check_tool sets what later steps use, sizes come before steps that read
-     * the bytes, and check_args before those that need the nested tools.
+     * The order matters: check_tool refuses a call without a tool, which later steps use; sizes
+     * come before steps that read the bytes; check_args before those that need the nested tools.
      */
     static bool (*const steps[])(const struct judge *) = {
         check_argv, check_directories, check_timeout, check_tool, check_probe,  check_stdin, check_output, check_sizes,

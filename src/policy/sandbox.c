@@ -53,6 +53,7 @@ static const char *secret_marker(const char *name, size_t length)
     return NULL;
 }
 
+/* "PREFIX*" needs at least one more byte than the prefix. With case: variables are. */
 static bool matches(const char *pattern, const char *name, size_t length)
 {
     size_t wanted = strlen(pattern);
@@ -63,6 +64,7 @@ static bool matches(const char *pattern, const char *name, size_t length)
 
 enum ck_sandbox_ruling ck_sandbox_rule(const char *const *allowlist, const char *name, size_t length)
 {
+    /* First, whatever the list says. */
     if (secret_marker(name, length))
         return CK_SANDBOX_SECRET;
     for (; ck_env_name_valid(name, length) && *allowlist; allowlist++)
@@ -94,6 +96,7 @@ static bool has_userinfo(const char *value)
     return false;
 }
 
+/* In upper or lower case, and with any prefix: npm_config_https_proxy. */
 static bool is_about_a_proxy(const char *name, size_t length)
 {
     for (size_t at = 0; at + strlen("PROXY") <= length; at++)
@@ -133,6 +136,7 @@ static bool has_control_byte(const char *text)
     return false;
 }
 
+/* Names the variable, never its value. */
 static int forbid(struct choke_error *error, const char *name, size_t length, const char *why)
 {
     char text[CK_QUOTE_MAX];
@@ -142,6 +146,7 @@ static int forbid(struct choke_error *error, const char *name, size_t length, co
                         CK_SECRET_QUOTE(text), why);
 }
 
+/* What the caller gives explicitly is refused with a message, not left out. */
 static int judge_extra(const struct ck_sandbox *sandbox, const char *extra, size_t position, struct choke_error *error)
 {
     size_t length = strcspn(extra, "=");
@@ -186,6 +191,7 @@ static size_t count_strings(const char *const *strings)
     return count;
 }
 
+/* There is room: ck_sandbox_make counted both lists. */
 static bool add(struct ck_sandbox *sandbox, struct ck_arena *arena, const char *variable)
 {
     sandbox->variables[sandbox->count] = ck_arena_strdup(arena, variable);
@@ -201,6 +207,7 @@ int ck_sandbox_make(struct ck_arena *arena, const char *const *host, const char 
         sandbox->variables = ck_arena_array(arena, extra_count + host_count + 1, sizeof(*sandbox->variables));
     if (!sandbox || !sandbox->variables)
         return ck_error_oom(error);
+    /* Extras first, so that has finds them and the host's variable of that name is left out. */
     for (size_t i = 0; i < extra_count; i++) {
         int r = judge_extra(sandbox, extras[i], i, error);
         if (r < 0)
@@ -220,11 +227,13 @@ int ck_sandbox_make(struct ck_arena *arena, const char *const *host, const char 
 int ck_sandbox_environment(struct ck_arena *arena, const struct ck_sandbox *sandbox,
                            const struct ck_sandbox_frame *frame, const char ***ret_env, struct choke_error *error)
 {
+    /* LANG and LC_ALL stay NULL: the fixed values are used. */
     const struct ck_host_environment fixed = {.home = frame->home};
     const char **env = ck_env_build(arena, frame->policy, frame->tools, &fixed, sandbox->variables);
     if (!env)
         return ck_error_oom(error);
     for (size_t i = 0; env[i]; i++) {
+        /* Once more, for what the entries of the policy set. */
         const char *kind = secret_value(env[i], strcspn(env[i], "="));
         if (kind)
             return ck_error_set(

@@ -24,6 +24,7 @@
 
 /* ---- characters and runs ----------------------------------------------------------------- */
 
+/* The classes of each byte. Bytes that are not here end every run. */
 static const uint16_t classes[256] = {
     ['0' ... '9'] = DIGIT | HEX,
     ['a' ... 'f'] = LOWER | HEX,
@@ -103,6 +104,7 @@ static bool fits(const struct format *format, const char *value, const char *at,
 
 static const char *find_prefixed(const char *value, const char *at)
 {
+    /* The filter that makes most calls cheap. */
     if ((seconds[(unsigned char)at[0]] & SECOND(at[1])) == 0)
         return NULL;
     for (size_t i = first_format(at[0]); i < COUNT(formats) && formats[i].prefix[0] == at[0]; i++) {
@@ -110,6 +112,7 @@ static const char *find_prefixed(const char *value, const char *at)
         if (!begins(at, format->prefix))
             continue;
         const char *run = at + strlen(format->prefix);
+        /* One more than max, to see that the run is too long; without a max, min is enough. */
         size_t limit = format->max == NO_MAX ? format->min : format->max + 1;
         size_t length = run_of(run, format->alphabet, limit);
         if (length >= format->min && length <= format->max && fits(format, value, at, length))

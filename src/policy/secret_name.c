@@ -15,15 +15,16 @@
 
 #define NAME_MAX_BYTES 48   /* how far back a name is searched */
 #define VALUE_MAX_BYTES 256 /* how much of a value is checked */
-#define VALUE_MIN_BYTES 8
-#define SIGNATURE_BYTES 40
+#define VALUE_MIN_BYTES 8   /* a shorter value is not taken for a secret */
+#define SIGNATURE_BYTES 40  /* a run of this length after sig= is a signature */
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* The text and its length, for two members of the table. */
 #define NAME(text) text, sizeof(text) - 1
 
 /* A special name comes before its general one; find_name() selects rows by their last bytes. */
 static const struct secret_name {
-    const char *end;
+    const char *end; /* the last part of the name, in lower case, without separators */
     size_t length;
     bool whole;  /* the name has nothing before it: "pass", not "bypass" */
     uint8_t any; /* a value of this length counts, whatever it is; 0: it must look like a secret */
@@ -69,12 +70,16 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* Not isalnum: that depends on the locale of the program. */
 static bool is_name(char c)
 {
     return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.';
 }
 
-/* Does the text before end end with the name? *ret_begin is where the name begins. */
+/*
+ * Does the text before end end with the name? *ret_begin is where the name begins. Compared from
+ * the back. A separator is skipped, but not after the name: the name must end where the text ends.
+ */
 static bool ends_in(const char *start, const char *end, const char *name, size_t length, const char **ret_begin)
 {
     size_t left = length;
@@ -82,6 +87,7 @@ static bool ends_in(const char *start, const char *end, const char *name, size_t
         char c = *--end;
         if ((c == '-' || c == '_' || c == '.') && name[left] != '\0')
             continue;
+        /* 0x20 makes a letter lower-case. It changes other bytes too, so is_letter is asked. */
         if ((c | 0x20) != name[left - 1] || !is_letter(c))
             return false;
         left--;
@@ -98,9 +104,11 @@ static bool is_whole(const char *start, const char *at)
     return *at >= 'A' && *at <= 'Z' && at[-1] >= 'a' && at[-1] <= 'z';
 }
 
+/* The row for the name that ends at end, or NULL. */
 static const struct secret_name *find_name(const char *start, const char *end)
 {
     const char *begin;
+    /* The last letters of all rows: nearly every name is rejected here. */
     if (end == start || !strchr("dDeEnNrRsStTyY", end[-1]))
         return NULL;
     if ((size_t)(end - start) > NAME_MAX_BYTES)
@@ -114,6 +122,7 @@ static const struct secret_name *find_name(const char *start, const char *end)
 
 /* ---- the value --------------------------------------------------------------------------- */
 
+/* A possible secret, and how many characters of each kind it has. */
 struct value {
     const char *at;
     size_t length;
@@ -144,13 +153,16 @@ static bool read_value(const char *text, struct value *ret_value)
     if (text[0] == '\\' && text[1] == '"')
         text += 2;
     *ret_value = (struct value){.at = text};
+    /* A comparison, a home, a variable, a path or a type: not a value. */
     if (text[0] != '\0' && strchr("=~$%/.:", text[0]))
         return false;
     size_t length = 0;
     for (; length < VALUE_MAX_BYTES && !strchr(" \t\r\n\"',;&", text[length]); length++) {
+        /* JSON in a string: \" ends the value. */
         bool closing = text[length] == '\\' && text[length + 1] == '"';
         if (closing)
             break;
+        /* '=' is padding of base64 at the end. In the middle it begins another assignment. */
         bool middle = text[length] == '=' && text[length + 1] != '=' && !strchr(" \t\r\n\"',;&", text[length + 1]);
         if (is_foreign(text[length]) || middle || strncmp(text + length, "://", 3) == 0)
             return false;
@@ -185,8 +197,10 @@ static bool looks_secret(const struct value *value)
     bool mixed = (letters > 0 && value->digits > 0) || (value->lower > 0 && value->upper > 0 && value->symbols > 0);
     if (!mixed || is_slug(value))
         return false;
+    /* A path is short, or has a file with a dot. base64 with a slash is longer. */
     if (value->slashes > 0 && (value->dots > 0 || value->length < 32))
         return false;
+    /* A short value with dots is a version or a host; a long one may be a token in parts. */
     return value->dots == 0 || value->length >= 24;
 }
 
@@ -203,7 +217,7 @@ static const char *find_authorization(const char *text)
 {
     static const struct {
         const char *name;
-        size_t min;
+        size_t min; /* bytes of the credential after the scheme */
     } schemes[] = {{"bearer", 8}, {"basic", 4}, {"token", 8}, {"digest", 8}, {"apikey", 8}, {"negotiate", 8}};
     text += strspn(text, " \t\"'");
     for (size_t i = 0; i < COUNT(schemes); i++) {
@@ -229,16 +243,19 @@ static bool is_signature(const char *text)
     return run == SIGNATURE_BYTES;
 }
 
+/* Does the text before end end with the name, without case? */
 static bool is_named(const char *start, const char *end, const char *name)
 {
     size_t length = strlen(name);
     return (size_t)(end - start) >= length && strncasecmp(end - length, name, length) == 0;
 }
 
+/* Names with a rule that is not in the table: npm's _auth, sig= in a URL, Authorization. */
 static const char *find_special(const char *text, const char *end, const char *after)
 {
     struct value value;
     bool is_auth = is_named(text, end, "_auth") ||
+                   /* "auth" as a key of JSON, in quotes, as in the configuration of docker. */
                    (is_named(text, end, "auth") && end - text > 4 && (end[-5] == '"' || end[-5] == '\''));
     bool is_npm = is_named(text, end, ":_password");
     if ((is_auth || is_npm) && read_value(after, &value) && looks_base64(&value))
@@ -252,6 +269,7 @@ static const char *find_special(const char *text, const char *end, const char *a
 
 /* ---- entry ------------------------------------------------------------------------------- */
 
+/* Is the value a secret, given its name? */
 static const char *judge_value(const struct secret_name *name, const char *text)
 {
     struct value value;
@@ -276,11 +294,13 @@ static bool is_image(const char *text, const char *end, char next)
 
 const char *ck_secret_name_assigned(const char *text, const char *at)
 {
+    /* at is the ':' or '='. Blanks, quotes and a backslash may be between the name and it. */
     const char *end = at;
     while (end > text && at - end < 4 && strchr(" \t\"'\\", end[-1]))
         end--;
     if (end == text || !is_letter(end[-1]) || (*at == ':' && end == at && is_image(text, end, at[1])))
         return NULL;
+    /* The last letters of auth, sig, authorization and _password. */
     const char *kind = strchr("hHgGnNdD", end[-1]) ? find_special(text, end, at + 1) : NULL;
     const struct secret_name *name = !kind ? find_name(text, end) : NULL;
     return name ? judge_value(name, at + 1) : kind;
@@ -289,6 +309,7 @@ const char *ck_secret_name_assigned(const char *text, const char *at)
 const char *ck_secret_name_option(const char *option, const char *value)
 {
     size_t length = strnlen(option, NAME_MAX_BYTES);
+    /* "--token VALUE": the value of an option. Another option after it is not its value. */
     if (option[0] != '-' || length == NAME_MAX_BYTES || value[0] == '-')
         return NULL;
     const struct secret_name *name = find_name(option, option + length);

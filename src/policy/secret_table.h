@@ -8,15 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Classes of characters, one bit each; an alphabet is several of them. secret.c has the table. */
 #define DIGIT 1U
 #define LOWER 2U
 #define UPPER 4U
 #define UNDER 8U
 #define DASH 16U
 #define DOT 32U
-#define BASE64 64U /* + / = */
+#define BASE64 64U /* '+' and '='; standard base64 is BASE64 | SLASH with ALNUM */
 #define SLASH 128U
-#define HEX 256U
+#define HEX 256U /* digits and a-f, in lower case only */
 #define TILDE 512U
 
 #define ALNUM (DIGIT | LOWER | UPPER)
@@ -24,7 +25,7 @@
 #define URL_SAFE (ALNUM | UNDER | DASH)
 #define ANY_TOKEN (URL_SAFE | DOT | BASE64 | SLASH | TILDE)
 
-#define NO_MAX SIZE_MAX
+#define NO_MAX SIZE_MAX /* the run may be longer than min */
 
 #define MIXED 1U /* the run must have letters and digits, or it is a word */
 #define ALONE 2U /* not after '-', '.' or '_': cache-key-0123 is not a credential */
@@ -34,12 +35,12 @@
  * Sorted by the first byte, by which a row is found; a special prefix comes before its general one.
  */
 static const struct format {
-    const char *prefix;
-    unsigned alphabet;
-    unsigned flags;
-    size_t min; /* bytes after the prefix */
-    size_t max;
-    const char *kind;
+    const char *prefix; /* compared exactly, with case */
+    unsigned alphabet;  /* of the run after the prefix */
+    unsigned flags;     /* MIXED, ALONE */
+    size_t min;         /* bytes after the prefix */
+    size_t max;         /* a longer run is another text */
+    const char *kind;   /* for messages: "looks like KIND" */
 } formats[] = {
     {"1//0", URL_SAFE, 0, 40, NO_MAX, "a Google refresh token"},
     {"AKIA", DIGIT | UPPER, 0, 16, 16, "an AWS access key"},

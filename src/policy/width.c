@@ -18,6 +18,7 @@
 #define DIGITS "0123456789"
 #define ALNUM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS
 
+/* From two questions of containment. A containment that is not proven is false. */
 static enum ck_width width_of(bool after_in_before, bool before_in_after)
 {
     if (after_in_before)
@@ -27,6 +28,10 @@ static enum ck_width width_of(bool after_in_before, bool before_in_after)
 
 /* ---- types ------------------------------------------------------------------------------- */
 
+/*
+ * Is every text of the type part also of the type whole? NONE of operands allows no operand at all,
+ * so every type contains it.
+ */
 static bool type_within(enum ck_type part, enum ck_type whole)
 {
     return part == whole || part == CK_TYPE_NONE || whole == CK_TYPE_ANY ||
@@ -40,6 +45,7 @@ enum ck_width ck_width_of_types(enum ck_type before, enum ck_type after)
 
 /* ---- patterns ---------------------------------------------------------------------------- */
 
+/* Types that the file system decides about, too. */
 static bool is_path(enum ck_type type)
 {
     return type == CK_TYPE_INSIDE || type == CK_TYPE_EXISTING || type == CK_TYPE_MOUNT;
@@ -84,6 +90,10 @@ static bool has_path(const struct ck_arg_option *option)
     return false;
 }
 
+/*
+ * Each pattern in the one at the same place. For a path the literal text must be equal: what
+ * follows it is the path that is checked.
+ */
 static bool within_by_place(const struct ck_arg_option *part, const struct ck_arg_option *whole)
 {
     if (part->patterns_count != whole->patterns_count)
@@ -97,6 +107,7 @@ static bool within_by_place(const struct ck_arg_option *part, const struct ck_ar
     return true;
 }
 
+/* Each pattern in any of the others. */
 static bool within_by_union(const struct ck_arg_option *part, const struct ck_arg_option *whole)
 {
     for (uint32_t i = 0; i < part->patterns_count; i++) {
@@ -111,6 +122,7 @@ static bool within_by_union(const struct ck_arg_option *part, const struct ck_ar
 
 /* ---- options ----------------------------------------------------------------------------- */
 
+/* Is every use of part also a use of whole? */
 static bool option_within(const struct ck_arg_option *part, const struct ck_arg_option *whole)
 {
     /* "-x" may be in a bundle, and then what follows it is parsed differently. */
@@ -130,6 +142,7 @@ enum ck_width ck_width_of_options(const struct ck_arg_option *before, const stru
 
 /* ---- what is executed --------------------------------------------------------------------- */
 
+/* NULL is no list: see ck_width_of_execs. */
 static bool execs_within(const struct ck_list *part, const struct ck_list *whole)
 {
     if (!part)
