@@ -213,8 +213,8 @@ void ck_audit_refused(struct choke_job *job, const struct choke_request *request
 }
 
 /*
- * Appends a record that follows an intent. It is too late to refuse: the tool has run. So a failure
- * is only reported.
+ * Appends a record that follows an intent. It is too late to refuse, because the tool may have run.
+ * So a failure is only reported.
  */
 static void record_after_intent(struct choke_job *job, int written)
 {

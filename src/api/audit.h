@@ -37,7 +37,7 @@ struct ck_audit {
     char *root; /* the last root that a request named by its real path, see find_root; NULL: none */
     struct ck_identity root_identity; /* of that root */
     struct choke_job *waiting;        /* for a sync, then to be launched; the newest is first */
-    struct choke_job *ended;          /* for a sync, then to be returned by choke_next; the same order */
+    struct choke_job *ended;          /* the same, then returned by choke_next; the same order */
     size_t waiting_count;             /* of both lists */
 };
 

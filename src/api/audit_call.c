@@ -24,7 +24,7 @@ struct ck_stream_hashes {
     bool has_out, has_err;
 };
 
-/* Made with the first output: most records are of tools with little or none. */
+/* The hashes are allocated with the first output. */
 static void hash_output(struct choke_job *job, enum choke_stream stream, const void *bytes, size_t length)
 {
     struct ck_stream_hashes *hashes = job->hashes;

@@ -268,10 +268,7 @@ int choke_fd(const struct choke_context *context)
     return context->watch.epoll_fd;
 }
 
-/*
- * In a jail or out of it, waiting for the disk, or having its changes listed: not yet in the queue
- * of choke_next.
- */
+/* Runs, jobs that wait for the disk, and jobs with changes that are being listed. */
 size_t choke_running(const struct choke_context *context)
 {
     return context->watch.running_count + context->audit.waiting_count + context->slices.count;

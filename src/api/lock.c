@@ -107,10 +107,7 @@ static int make_lock(struct choke_context *context, struct ck_lockfile *lock, st
     return r;
 }
 
-/*
- * Replaces the file as a whole. 0666, cut by the umask: a lock is shared with other users, as a
- * source file is.
- */
+/* Replaces the file as a whole. 0666 is cut by the umask. */
 static int write_text(const struct ck_lockfile *lock, const char *path, struct choke_error *error)
 {
     char *text = ck_lockfile_format(lock);

@@ -41,8 +41,8 @@ static int fill(struct parts_box *box, const struct ck_readiness_tool *tool)
 }
 
 /*
- * A tool without parts was not opened: it is missing, or its plan was refused. Its problem says
- * why.
+ * A tool without parts is missing, or its plan was refused, or it depends on too many files. Its
+ * problem says why.
  */
 static int take(struct parts_box *box, const char *name, struct choke_error *error)
 {

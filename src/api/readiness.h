@@ -41,7 +41,7 @@ struct ck_readiness_tool {
 struct ck_readiness {
     struct choke_context *context; /* runs the tools */
     const struct ck_cache *cache;  /* NULL: none */
-    bool want_parts;               /* list and hash everything that runs with a tool, for lock and parts */
+    bool want_parts;               /* list and hash all that runs with a tool */
     const char *const *only;       /* NULL-terminated names of tools; NULL: all */
     bool (*stop)(void *data);      /* NULL: never */
     void *stop_data;

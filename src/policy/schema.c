@@ -16,7 +16,7 @@
 
 #define LABEL_MAX 128       /* bytes of "tool 'NAME'" and the like in messages */
 #define TEXT_MAX 1024       /* bytes of one value */
-#define LIST_MAX 64         /* entries of most lists; note_required in args.c has one bit for each */
+#define LIST_MAX 64         /* of most lists; args.c has one bit for each */
 #define OPTIONS_MAX 1024    /* entries of one list of options */
 #define SUBCOMMANDS_MAX 256 /* of one tool */
 
@@ -426,6 +426,7 @@ static int check_value(const struct subject *subject, const cyaml_schema_value_t
                        const struct ck_yaml_node *node)
 {
     switch (schema->type) {
+    /* A type that is not listed is a string: the tables have no others. */
     case CYAML_MAPPING:
         return check_mapping(subject, schema, node);
     case CYAML_SEQUENCE:

@@ -104,7 +104,10 @@ static bool fits(const struct format *format, const char *value, const char *at,
 
 static const char *find_prefixed(const char *value, const char *at)
 {
-    /* The filter that makes most calls cheap. */
+    /*
+     * The filter that makes most calls cheap. at[0] is a letter or a digit, see ck_secret_kind, so
+     * the index is below 128.
+     */
     if ((seconds[(unsigned char)at[0]] & SECOND(at[1])) == 0)
         return NULL;
     for (size_t i = first_format(at[0]); i < COUNT(formats) && formats[i].prefix[0] == at[0]; i++) {

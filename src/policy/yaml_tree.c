@@ -37,7 +37,7 @@ struct yaml_walk {
     struct ck_yaml_tree *tree;
     struct choke_error *error;
     yaml_parser_t parser;
-    yaml_event_t event;                          /* the current one; valid until yaml_event_delete */
+    yaml_event_t event;                          /* valid until yaml_event_delete */
     struct level levels[CK_YAML_TREE_MAX_DEPTH]; /* the open ones, outermost first */
     unsigned depth;
     unsigned documents; /* that have begun; a second one is refused */
