@@ -204,9 +204,9 @@ int ck_audit_write_call(struct choke_job *job, const struct choke_request *reque
         .caller = caller_of(job),
         .tool_name = plan->tool_name,
         .tool_path = hide_text(tool_shown, plan->tool_path),
+        /* execute_fd -1: refused before the tool was opened. */
         .tool_sha256 =
-            /* -1: refused before the tool was opened. */
-        plan->execute_fd >= 0 ? ck_tooldigest_find(&audit->digests, plan, audit->policy_sha256, digest) : NULL,
+            plan->execute_fd >= 0 ? ck_tooldigest_find(&audit->digests, plan, audit->policy_sha256, digest) : NULL,
         .env = plan->env,
         .policy = &audit->policy,
         .rule = job->result->rule,

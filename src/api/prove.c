@@ -386,7 +386,7 @@ static void prove_egress(struct choke_context *context, const struct ck_jail *ja
     prove_whole(context, jail, (struct jail_form){.egress = true}, state);
 }
 
-/* Any other jail is not in a build for Linux; its state stays as it was: it does not hold. */
+/* The state of any other jail stays as it was: it does not hold. */
 void ck_prove_jail(void *data, const struct ck_jail *jail, bool egress, struct ck_jail_state *ret_state)
 {
     struct choke_context *context = data;

@@ -131,7 +131,7 @@ static bool find_cached(struct ck_readiness *readiness, struct ck_readiness_tool
             ? ck_cache_find(readiness->cache, readiness->policy_sha256, tool->tool->name, tool->path, tool->files,
                             tool->files_count)
             : NULL;
-    /* Both sides: the cached entry has a version, and the entry of the policy asks for one. */
+    /* An answer has a version exactly if the entry asks for one. */
     if (!known || (!known->version) != (tool->tool->version_args.count == 0))
         return false;
     tool->version = known->version;

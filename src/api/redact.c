@@ -54,7 +54,7 @@ const char *ck_redact_copy(struct ck_arena *arena, const char *text)
     return text ? ck_arena_strdup(arena, ck_secret_show(shown, text, ck_secret_kind(text))) : NULL;
 }
 
-/* An argument is judged with its neighbour: "--token" "x" is a credential by its name. */
+/* An argument is judged with the one before it: the value of "--token" is one by its name. */
 const char *const *ck_redact_list(struct ck_arena *arena, const char *const *list)
 {
     char shown[CK_SECRET_SHOWN_MAX];

@@ -149,7 +149,7 @@ int ck_review_records(struct choke_policy *policy, struct choke_error *error)
 struct review {
     struct choke_policy *policy;
     const struct ck_tool *tool; /* NULL: the finding is about the file */
-    const char *key;            /* of the tool's entry; NULL: the finding is about the file */
+    const char *key;            /* of the tool's entry; without a tool, the rule itself */
     bool failed;
 };
 
@@ -308,7 +308,7 @@ static void check_execs(struct review *check)
 {
     const struct ck_tool *tool = check->tool;
     const char *unmapped = find_unmapped(&tool->execs);
-    /* A subcommand with its own execs replaces those of the tool. */
+    /* The execs of a subcommand replace those of the tool. */
     for (uint32_t i = 0; !unmapped && tool->args && i < tool->args->subcommands_count; i++)
         unmapped = find_unmapped(&tool->args->subcommands[i].execs);
     check->key = "execs";

@@ -19,7 +19,7 @@
  */
 struct ck_trash {
     struct ck_trash *next;
-    struct ck_scratch scratch;   /* zero or fd -1: none */
+    struct ck_scratch scratch;   /* scratch_pool NULL: none */
     int overlay_fd;              /* -1: none */
     struct ck_clearing clearing; /* how far the overlay is removed */
 };

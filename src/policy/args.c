@@ -33,7 +33,7 @@ struct args_reader {
     const struct ck_subcommand *subcommand; /* NULL before the subcommand */
     const struct ck_rules *rules;           /* the tool's, or the subcommand's */
     size_t operands;                        /* of this tool or subcommand so far */
-    size_t held;                            /* of a first operand that is not yet checked; 0: none */
+    size_t held;                            /* position of an unchecked first operand; 0: none */
     bool first_is_common;                   /* an option of first_unless was given */
     uint64_t satisfied;                     /* one bit for each entry of rules->require */
     /* the same for the rules of the tool itself, before the subcommand */

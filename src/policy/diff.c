@@ -151,7 +151,7 @@ static bool is_first_in_search_path(const struct ck_policy *policy, const char *
     return strcmp(slash + 1, name) == 0 && strlen(first) == length && memcmp(first, path, length) == 0;
 }
 
-/* Only a first path that equals what was found before is proven to be the same file. */
+/* Only the path that was searched first before is proven to be the same file. */
 static void diff_path(const struct ck_diff_pair *pair)
 {
     const char *was = pair->before->path;

@@ -4,7 +4,7 @@
  */
 #include "policy/grant.h"
 
-/* A subcommand with its own execs replaces those of the tool, also with an empty list. */
+/* The execs of a subcommand replace those of the tool, also as an empty list. */
 static struct ck_grant_tool member(const struct ck_tool *tool, const struct ck_subcommand *subcommand)
 {
     bool own = subcommand && subcommand->has_execs;

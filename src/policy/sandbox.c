@@ -53,7 +53,7 @@ static const char *secret_marker(const char *name, size_t length)
     return NULL;
 }
 
-/* "PREFIX*" needs at least one more byte than the prefix. With case: variables are. */
+/* "PREFIX*" needs at least one byte after the prefix. Case matters. */
 static bool matches(const char *pattern, const char *name, size_t length)
 {
     size_t wanted = strlen(pattern);
