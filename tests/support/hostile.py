@@ -16,7 +16,6 @@ import shlex
 import shutil
 import subprocess
 import threading
-import time
 import typing
 
 import yaml
@@ -138,6 +137,7 @@ class Repository:
         self.box = box
         self.path = path or box.root
         self.canary = box.canary()
+        self.stale_seconds = 0  # of the last make_index_stale
         self.script = box.outside / "canary.sh"
         if not self.script.exists():
             box.script(self.script, self.canary)
@@ -226,11 +226,14 @@ class Repository:
 
     def make_index_stale(self):
         """The index no longer knows whether the files match it: git looks at them and may write
-        the index."""
+        the index. The time is one that no index has: git compares seconds, and the present one may
+        be in the index."""
+        self.stale_seconds += 1
+        stamp = self.stale_seconds * 10**9
         for top in (self.path, self.path / "sub"):
             for name in ("still.txt", "gone.txt"):
                 with contextlib.suppress(FileNotFoundError):
-                    os.utime(top / name, ns=(time.time_ns(), time.time_ns()))
+                    os.utime(top / name, ns=(stamp, stamp))
 
     def remove_object(self, name):
         """The object of a file is missing, as in a partial clone; git would fetch it."""
