@@ -16,6 +16,7 @@ import shlex
 import shutil
 import subprocess
 import threading
+import time
 import typing
 
 import yaml
@@ -226,10 +227,10 @@ class Repository:
 
     def make_index_stale(self):
         """The index no longer knows whether the files match it: git looks at them and may write
-        the index. The time is one that no index has: git compares seconds, and the present one may
-        be in the index."""
+        the index. The time is later than that of any index: git compares seconds, and the present
+        one may be in the index."""
         self.stale_seconds += 1
-        stamp = self.stale_seconds * 10**9
+        stamp = time.time_ns() + self.stale_seconds * 2 * 10**9
         for top in (self.path, self.path / "sub"):
             for name in ("still.txt", "gone.txt"):
                 with contextlib.suppress(FileNotFoundError):
