@@ -299,7 +299,7 @@ def processes(count):
 def behaviour(directory, places, kind, env=None, extra=(), left_out=ABOUT_REST):
     others = [f"--ignore-glob=*/{name}" for name in left_out]
     # Untimed tests often wait, so one more process than cores. Timed tests only wait.
-    beside = {UNTIMED: processes(2 * harness.JOBS), TIMED: processes(3 * harness.JOBS), ALONE: []}[kind]
+    beside = {UNTIMED: processes(harness.JOBS + 1), TIMED: processes(3 * harness.JOBS), ALONE: []}[kind]
     return pytest([f"tests/{place}" for place in places], {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})},
                   report=f"{'-'.join(places)}-{kind.replace(' ', '-')}", extra=["-m", kind, *beside, *others, *extra])
 
@@ -308,7 +308,7 @@ def about(names, directory, report, env=None):
     files = [os.path.relpath(path, ROOT) for name in names for place in ("integration", "adversarial")
              for path in sorted(glob.glob(os.path.join(ROOT, "tests", place, "**", name), recursive=True))]
     return pytest(files, {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})}, report=report,
-                  extra=["-m", UNTIMED, *processes(2 * harness.JOBS)])
+                  extra=["-m", UNTIMED, *processes(harness.JOBS + 1)])
 
 
 @suite("tools", "build-gcc", early=True)
