@@ -13,7 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The only mutable global of the library: a skipped jail is reported once per process. */
+/*
+ * A skipped jail is reported once per process. The other state that outlives a context is the count
+ * of threads in sys/caller.c and the mark of a thread in base/fd.c.
+ */
 static atomic_flag skipped_reported = ATOMIC_FLAG_INIT;
 
 #define FIELDS_MAX 16 /* the largest event has 12: ck_event_egress */

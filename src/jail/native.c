@@ -313,7 +313,7 @@ static int write_program(struct ck_native_builder *program, const struct ck_nati
     settings.filter = filter;
     const struct ck_native_program *packed = ck_native_program_pack(program, &settings);
     free(filter);
-    int fd = !packed ? -ENOMEM : ck_sealed_write("cage", CK_SEALED_DATA, packed, packed->size_bytes);
+    int fd = !packed ? -ENOMEM : ck_sealed_write("native-program", CK_SEALED_DATA, packed, packed->size_bytes);
     if (fd < 0)
         return fd;
     *ret_fd = fd;
