@@ -24,7 +24,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#define CHUNK_BYTES 65536 /* capacity of a pipe */
+#define CHUNK_BYTES 65536  /* capacity of a pipe */
+#define END_SIGNAL SIGUSR1 /* of the warden; a pump that died of another one was cut */
 
 enum { SOURCE, SINK, READY, PUMP_FDS };
 enum { COPIED, CUT };
@@ -78,13 +79,15 @@ static bool is_hung_up(int fd, long r)
 }
 
 /*
- * All signals are blocked, as in every process of the keeper: the SIGTERM of a timeout must not
- * take the input away from the tool.
+ * All signals but one are blocked, as in every process of the keeper: the SIGTERM of a timeout must
+ * not take the input away from the tool.
  */
 static __attribute__((noreturn)) void pump_main(void *argument)
 {
     static char chunk[CHUNK_BYTES];
     const int *fds = argument;
+    const uint64_t blocked = ~((uint64_t)1 << (END_SIGNAL - 1));
+    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &blocked, NULL, sizeof(blocked));
     (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-pump", 0, 0, 0);
     if (close_others(fds, PUMP_FDS) < 0)
@@ -142,19 +145,25 @@ long ck_pump_make(int source_fd, int *ret_fd)
 
 bool ck_pump_cut(int code, int status)
 {
-    return code != CLD_EXITED || status != COPIED;
+    bool copied = code == CLD_EXITED && status == COPIED;
+    bool ended_by_us = code == CLD_KILLED && status == END_SIGNAL;
+    return !copied && !ended_by_us;
 }
 
+/*
+ * A pump that is being killed closes its pipe some time before it can be reaped, and meanwhile the
+ * tool may read the end of its input and end itself. So the pump's own status decides: a process
+ * keeps the first signal that is fatal to it. SIGKILL is for one that was stopped.
+ */
 bool ck_pump_end(int32_t *pid)
 {
     siginfo_t info = {0};
     if (*pid <= 0)
         return false;
-    bool ended = CK_RAW5(waitid, P_PID, *pid, &info, WEXITED | WNOHANG, NULL) == 0 && info.si_pid == *pid;
-    if (!ended)
-        (void)CK_RAW2(kill, *pid, SIGKILL);
-    while (!ended && CK_RAW5(waitid, P_PID, *pid, NULL, WEXITED, NULL) == -EINTR)
+    (void)CK_RAW2(kill, *pid, END_SIGNAL);
+    (void)CK_RAW2(kill, *pid, SIGKILL);
+    while (CK_RAW5(waitid, P_PID, *pid, &info, WEXITED, NULL) == -EINTR)
         ;
     *pid = 0;
-    return ended && ck_pump_cut(info.si_code, info.si_status);
+    return ck_pump_cut(info.si_code, info.si_status);
 }

@@ -12,7 +12,7 @@
 long ck_pump_make(int source_fd, int *ret_fd);
 
 /*
- * Ends the process if there is one, and sets *pid to 0. True: it had ended by itself and cut the
+ * Ends the process if there is one, and sets *pid to 0. True: it had ended before and cut the
  * stream.
  */
 bool ck_pump_end(int32_t *pid);
