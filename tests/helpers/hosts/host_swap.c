@@ -31,6 +31,7 @@ struct swapper {
 
 static atomic_bool over;
 static atomic_long swaps;
+static long pause_us; /* the longest pause between two swaps */
 
 static struct content load(const char *path)
 {
@@ -45,10 +46,13 @@ static struct content load(const char *path)
     return content;
 }
 
-/* As long as a run takes at most, so that swaps fall into every phase of one. */
+/*
+ * Swaps fall into every phase of a run, and some runs have none: an attempt to write during the check is reason enough
+ * to refuse a run.
+ */
 static void loiter(unsigned *seed)
 {
-    double end = host_now() + (double)(rand_r(seed) % 400) / 1e6;
+    double end = host_now() + (double)(rand_r(seed) % pause_us) / 1e6;
     while (host_now() < end && !atomic_load(&over)) {
     }
 }
@@ -116,6 +120,20 @@ static void launch(struct choke_context *context, const char *tool, const char *
     choke_result_free(result);
 }
 
+/* How long a run takes on this machine. */
+static long run_us(struct choke_context *context, const char *tool, const char *root)
+{
+    enum { TRIALS = 20 };
+    struct tally tally = {0};
+    launch(context, tool, root, &tally); /* makes the keeper */
+    double began = host_now();
+    for (int i = 0; i < TRIALS; i++) {
+        launch(context, tool, root, &tally);
+    }
+    CHECK(tally.good == TRIALS + 1);
+    return (long)((host_now() - began) / TRIALS * 1e6);
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc == 9);
@@ -129,6 +147,7 @@ int main(int argc, char **argv)
     pthread_t thread;
     bool by_write = strcmp(argv[4], "write") == 0;
     CHECK(!by_write || swapper.good.length == swapper.evil.length);
+    pause_us = 2 * run_us(context, argv[3], argv[2]) + 1;
     CHECK(pthread_create(&thread, NULL, by_write ? swap_by_write : swap_by_rename, &swapper) == 0);
     for (; runs < wanted_runs || atomic_load(&swaps) < wanted_swaps; runs++) {
         launch(context, argv[3], argv[2], &tally);
