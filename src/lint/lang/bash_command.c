@@ -17,7 +17,6 @@ struct prefix {
     uint32_t operands;         /* words before the command */
     bool assignments;          /* A=1 may come before the command */
     bool many;                 /* runs the command once for each item */
-    bool builtin;              /* a builtin: it can run builtins, but not functions */
 };
 
 /*
@@ -25,12 +24,12 @@ struct prefix {
  * would be taken for the command.
  */
 static const struct prefix prefixes[] = {
-    {.name = "builtin", .builtin = true},
+    {.name = "builtin"},
     {.name = "busybox"},
     {.name = "chroot", .operands = 1},
     {.name = "chrt", .operands = 1},
-    {.name = "command", .builtin = true},
-    {.name = "coproc", .builtin = true},
+    {.name = "command"},
+    {.name = "coproc"},
     {.name = "doas", .short_options = "uC"},
     {.name = "env", .short_options = "uC", .long_options = " unset chdir ", .assignments = true},
     {.name = "exec", .short_options = "a"},
@@ -54,7 +53,7 @@ static const struct prefix prefixes[] = {
      .assignments = true},
     {.name = "systemd-run", .short_options = "puMHEt", .long_options = " property unit uid gid ", .operands = 0},
     {.name = "taskset", .operands = 1},
-    {.name = "time", .short_options = "fo", .long_options = " format output ", .builtin = true},
+    {.name = "time", .short_options = "fo", .long_options = " format output "},
     {.name = "timeout", .short_options = "ks", .long_options = " kill-after signal ", .operands = 1},
     {.name = "toybox"},
     {.name = "unbuffer"},

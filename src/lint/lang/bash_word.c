@@ -45,25 +45,37 @@ static bool is_expanded(struct ck_lint_word word)
     return expanded;
 }
 
+/* The length of an escape of $'...' with its backslash; at most `room`. */
+static uint32_t ansi_length(const char *escape, uint32_t room)
+{
+    static const struct {
+        const char *kinds, *digits;
+        uint32_t before, most; /* bytes before the digits, and the number of digits */
+    } numbers[] = {{"01234567", "01234567", 1, 3},
+                   {"x", "0123456789abcdefABCDEF", 2, 2},
+                   {"u", "0123456789abcdefABCDEF", 2, 4},
+                   {"U", "0123456789abcdefABCDEF", 2, 8}};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && room > 1; i++) {
+        if (!memchr(numbers[i].kinds, escape[1], strlen(numbers[i].kinds)))
+            continue;
+        uint32_t length = numbers[i].before, end = length + numbers[i].most;
+        while (length < room && length < end && memchr(numbers[i].digits, escape[length], strlen(numbers[i].digits)))
+            length++;
+        return length;
+    }
+    return room < 2 ? room : 2;
+}
+
 /* $'...': the text is between the third byte and the last. */
 static void add_ansi(struct ck_text *text, struct ck_lint_word word)
 {
-    for (uint32_t i = 2; i + 1 < word.length;) {
-        uint32_t end = i + 1;
-        if (word.text[i] == '\\') {
-            end++;
-            /*
-             * \x65 and \145 have up to four bytes. \u0065 is cut after its zeros, and a zero makes
-             * the text unknown.
-             */
-            while (end + 1 < word.length && end - i < 4 && strchr("0123456789abcdefABCDEF", word.text[end]) &&
-                   strchr("01234567xuU", word.text[i + 1]))
-                end++;
-            ck_text_add_escape(text, word.text + i, end - i);
-        } else {
-            ck_text_add(text, word.text + i, 1);
-        }
-        i = end;
+    for (uint32_t i = 2, length; i + 1 < word.length; i += length) {
+        const char *here = word.text + i;
+        length = here[0] == '\\' ? ansi_length(here, word.length - 1 - i) : 1;
+        if (here[0] == '\\')
+            ck_text_add_escape(text, CK_TEXT_BASH, here, length);
+        else
+            ck_text_add(text, here, 1);
     }
 }
 

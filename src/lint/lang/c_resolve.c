@@ -170,7 +170,7 @@ static void add_literal(struct ck_scopes *scopes, TSNode node, struct ck_text *t
         if (ck_lint_node_is(piece, "string_content"))
             ck_text_add(text, word.text, word.length);
         else if (ck_lint_node_is(piece, "escape_sequence"))
-            ck_text_add_escape(text, word.text, word.length);
+            ck_text_add_escape(text, CK_TEXT_C, word.text, word.length);
     }
     ts_tree_cursor_delete(&cursor);
 }

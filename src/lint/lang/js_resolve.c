@@ -444,7 +444,7 @@ static void append_pieces(struct ck_scopes *scopes, TSNode node, uint32_t depth,
         if (ck_lint_node_is(piece, "string_fragment"))
             ck_text_add(text, word.text, word.length);
         else if (ck_lint_node_is(piece, "escape_sequence"))
-            ck_text_add_escape(text, word.text, word.length);
+            ck_text_add_escape(text, CK_TEXT_JS, word.text, word.length);
         else if (ck_lint_node_is(piece, "template_substitution"))
             append_constant(scopes, ck_lint_node_nth(piece, 0), depth, text);
     }

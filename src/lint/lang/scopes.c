@@ -164,7 +164,7 @@ static struct ck_lint_word without_escapes(const struct ck_scopes *scopes, struc
         n = here[0] != '\\' ? 1 : word.length - at > 2 && here[2] == '{' && close ? (uint32_t)(close - here) + 1 : 6;
         n = n < word.length - at ? n : word.length - at;
         if (here[0] == '\\')
-            ck_text_add_escape(&text, here, n);
+            ck_text_add_escape(&text, CK_TEXT_JS, here, n);
         else
             ck_text_add(&text, here, n);
     }

@@ -36,27 +36,38 @@ static void add_code(struct ck_text *text, const char *digits, uint32_t length, 
         text->unknown = true;
 }
 
-void ck_text_add_escape(struct ck_text *text, const char *escape, uint32_t length)
+/*
+ * One code for each letter, at the same index. JavaScript has neither \a nor \e, and \E is of Bash
+ * alone.
+ */
+static bool add_letter(struct ck_text *text, enum ck_text_syntax syntax, char letter)
 {
-    /*
-     * One code for each letter, at the same index. \e is the escape character in Bash and in GNU C.
-     */
-    static const char letters[] = "abefnrtv", codes[] = "\a\b\033\f\n\r\t\v";
+    static const char letters[] = "bfnrtvaeE", codes[] = "\b\f\n\r\t\v\a\033\033";
+    static const size_t known[] = {[CK_TEXT_JS] = 6, [CK_TEXT_C] = 8, [CK_TEXT_BASH] = 9};
+    const char *found = memchr(letters, letter, known[syntax]);
+    if (found)
+        ck_text_add(text, &codes[found - letters], 1);
+    return !!found;
+}
+
+void ck_text_add_escape(struct ck_text *text, enum ck_text_syntax syntax, const char *escape, uint32_t length)
+{
     if (length < 2)
         return;
-    const char *letter = strchr(letters, escape[1]);
-    if (escape[1] >= '0' && escape[1] <= '7')
+    char kind = escape[1];
+    if (kind >= '0' && kind <= '7')
         add_code(text, escape + 1, length - 1, 8);
-    else if (escape[1] == 'x' || escape[1] == 'u' || escape[1] == 'U')
+    else if (kind == 'x' || kind == 'u' || (kind == 'U' && syntax != CK_TEXT_JS))
         add_code(text, escape + 2, length - 2, 16);
-    /* strchr also finds the NUL at the end of letters. */
-    else if (letter && *letter != '\0')
-        ck_text_add(text, &codes[letter - letters], 1);
+    else if (kind == 'c' && syntax == CK_TEXT_BASH)
+        text->unknown = true; /* a control character, in no name of a rule */
+    else if (syntax == CK_TEXT_BASH && !strchr("\\'\"?abeEfnrtv", kind))
+        ck_text_add(text, escape, length); /* Bash keeps the backslash */
     /*
      * A backslash before a newline continues the line, and both are dropped. Before any other
      * character the backslash is dropped.
      */
-    else if (escape[1] != '\n')
+    else if (!add_letter(text, syntax, kind) && kind != '\n')
         ck_text_add(text, escape + 1, length - 1);
 }
 

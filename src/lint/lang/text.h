@@ -15,11 +15,11 @@ struct ck_text {
 
 void ck_text_add(struct ck_text *text, const char *bytes, uint32_t length);
 
-/*
- * Adds an escape with its backslash, in the syntax of JavaScript, C and $'' of Bash: \x65, \u0065,
- * \u{65}, \145, \n, \".
- */
-void ck_text_add_escape(struct ck_text *text, const char *escape, uint32_t length);
+/* The languages give some letters different meanings: "\eval" is eval in JavaScript only. */
+enum ck_text_syntax { CK_TEXT_JS, CK_TEXT_C, CK_TEXT_BASH };
+
+/* Adds an escape with its backslash: \x65, \u0065, \u{65}, \145, \n, \". For Bash: of $''. */
+void ck_text_add_escape(struct ck_text *text, enum ck_text_syntax syntax, const char *escape, uint32_t length);
 
 /* CK_CONSTANT_TEXT if all is known. If only a part is known and not empty, CK_CONSTANT_TRUE. */
 void ck_text_constant(const struct ck_text *text, struct ck_arena *arena, struct ck_constant *ret_constant);

@@ -99,6 +99,11 @@ list=( $(eval "$x") )  #> sh-eval
 eval "$x"; eval "$y"  #> sh-eval sh-eval
 #: in a quoted string with escapes
 $'ev\x61l' "$x"  #> sh-eval
+$'\u0065val' "$x"  #> sh-eval
+$'\U00000065v\141l' "$x"  #> sh-eval
+$'\u65val' "$x"  #> sh-eval
+$'\eval' "$x"
+$'ev\al' "$x"
 #: in a string that may be translated
 $"eval" "$x"  #> sh-eval
 #: one of several in a loop

@@ -122,3 +122,6 @@ const child = new ChildProcess();  //> js-child-process
 //: a member with an escape in its name
 const { ex\u0065c: go } = require('child_process');
 go('ls');  //> js-child-process
+//: \e and \a are no escapes here, the backslash is dropped
+require('child_process')['\exec']('ls');  //> js-child-process
+require('c\hild_process')['sp\awn']('ls');  //> js-child-process
