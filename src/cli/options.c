@@ -243,6 +243,12 @@ static int parse_one(const struct ck_option *options, char *const **at, uint64_t
 int ck_options_parse(const struct ck_option *options, char *const *args, void *target, struct choke_error *error)
 {
     uint64_t seen = 0;
+    return ck_options_parse_more(options, args, &seen, target, error);
+}
+
+int ck_options_parse_more(const struct ck_option *options, char *const *args, uint64_t *seen, void *target,
+                          struct choke_error *error)
+{
     char *const *at = args;
     int first = 0;
 
@@ -256,7 +262,7 @@ int ck_options_parse(const struct ck_option *options, char *const *args, void *t
             break;
         }
         /* With error NULL the message of a later error is not stored: the first one stays. */
-        int r = parse_one(options, &at, &seen, target, first < 0 ? NULL : error);
+        int r = parse_one(options, &at, seen, target, first < 0 ? NULL : error);
         if (first == 0)
             first = r;
     }

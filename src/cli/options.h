@@ -58,6 +58,13 @@ struct ck_option {
  */
 int ck_options_parse(const struct ck_option *options, char *const *args, void *target, struct choke_error *error);
 
+/*
+ * The same for options that follow operands. *seen is 0 at the first call and stays for the next
+ * ones: an option given before and after an operand is given twice.
+ */
+int ck_options_parse_more(const struct ck_option *options, char *const *args, uint64_t *seen, void *target,
+                          struct choke_error *error);
+
 void ck_options_done(const struct ck_option *options, void *target);
 
 #endif

@@ -12,9 +12,10 @@ static int split(const struct ck_parse *parse, char *const *args, struct ck_stri
                  struct choke_error *error)
 {
     bool options = true;
+    uint64_t seen = 0;
 
     for (;;) {
-        int taken = options ? ck_options_parse(parse->command->options, args, parse->target, error) : 0;
+        int taken = options ? ck_options_parse_more(parse->command->options, args, &seen, parse->target, error) : 0;
         if (taken < 0)
             return taken;
         /* The last option that was taken is "--": everything after it is an operand. */

@@ -35,6 +35,7 @@ def refused(box, *options, named=(), **shape):
     (["--keep", "/usr"], ["--keep", "Permission denied"]),
     (["--audit", "x"], ["--audit and --no-audit"]),
     (["--shell"], ["unknown option '--shell'"]),
+    (["--jobs", "2", "operand", "--jobs", "3"], ["--jobs is given twice"]),
 ])
 def test_bad_options_are_reported(user_box, options, named):
     refused(user_box, "--probes", write_probes(user_box, probe("one", "true")), *options, named=named)
