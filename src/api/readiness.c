@@ -232,18 +232,29 @@ static int take_tool(struct ck_readiness *readiness, struct ck_readiness_tool *t
 
 /* ---- answers ---- */
 
+/* With the last line that the tool printed: usually it says which file or library was missing. */
+static int take_failure(struct ck_readiness *readiness, struct ck_readiness_tool *tool,
+                        const struct choke_result *result)
+{
+    char why[sizeof(result->error.message)], line[CK_QUOTE_MAX];
+    char problem_text[sizeof(why) + sizeof(line) + 32];
+    if (result->outcome != CHOKE_EXITED)
+        (void)snprintf(why, sizeof(why), "%s", result->error.message);
+    else
+        (void)snprintf(why, sizeof(why), "its version command ended with status %d", result->exit_code);
+    bool printed = ck_quote_last_line(line, sizeof(line), result->err.data, result->err.length) ||
+                   ck_quote_last_line(line, sizeof(line), result->out.data, result->out.length);
+    (void)snprintf(problem_text, sizeof(problem_text), printed ? "%s; it printed '%s'" : "%s%s", why, line);
+    return set_problem(readiness, tool, CK_READINESS_FAILED, problem_text);
+}
+
 /* Some tools print their version to stderr. */
 static int take_version(struct ck_readiness *readiness, struct ck_readiness_tool *tool,
                         const struct choke_result *result)
 {
-    char problem_text[128], release[CK_RELEASE_MAX];
-    if (result->outcome != CHOKE_EXITED)
-        return set_problem(readiness, tool, CK_READINESS_FAILED, result->error.message);
-    if (result->exit_code != 0) {
-        (void)snprintf(problem_text, sizeof(problem_text), "its version command ended with status %d",
-                       result->exit_code);
-        return set_problem(readiness, tool, CK_READINESS_FAILED, problem_text);
-    }
+    char release[CK_RELEASE_MAX];
+    if (result->outcome != CHOKE_EXITED || result->exit_code != 0)
+        return take_failure(readiness, tool, result);
     const struct choke_capture *output = result->out.length > 0 ? &result->out : &result->err;
     if (output->truncated || !ck_release_find(output->data, output->length, release))
         return set_problem(readiness, tool, CK_READINESS_FAILED,

@@ -93,3 +93,21 @@ const char *ck_quote(char *dst, size_t dst_size, const char *src, size_t src_len
 {
     return ck_quote_as(CK_QUOTE_SINGLE, dst, dst_size, src, src_length);
 }
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0';
+}
+
+bool ck_quote_last_line(char *dst, size_t dst_size, const char *src, size_t src_length)
+{
+    while (src_length > 0 && is_blank(src[src_length - 1]))
+        src_length--;
+    size_t begin = src_length;
+    while (begin > 0 && src[begin - 1] != '\n')
+        begin--;
+    while (begin < src_length && is_blank(src[begin]))
+        begin++;
+    (void)ck_quote(dst, dst_size, src + begin, src_length - begin);
+    return begin < src_length;
+}

@@ -132,6 +132,9 @@ def test_an_untrusted_tool_is_refused_with_the_reason(toolbox):
 
 @pytest.mark.parametrize("behaviour, argv", [
     ("exit 3", "status 3"),
+    ("echo 1.2.3; printf 'first\\nlibx.so: cannot open\\n\\n' >&2; exit 3", "status 3; it printed 'libx.so: cannot open'"),
+    ("echo no such option; exit 2", "status 2; it printed 'no such option'"),
+    ("echo aborted >&2; kill -9 $$", "it printed 'aborted'"),
     ("exit 0", "printed nothing"),
     ("/usr/bin/yes 1.2.3 | /usr/bin/head -c 1000000", "too much to be a version"),
     ("kill -9 $$", "signal 9"),
@@ -190,8 +193,18 @@ def test_a_tool_without_version_args_is_not_run(toolbox):
 
 def test_what_a_tool_prints_cannot_reach_the_terminal(toolbox):
     toolbox.tool("odd", r"printf '\033[31mred\007\n'")
+    toolbox.tool("bad", r"printf '\033[31mgreen\007\n' >&2; exit 1")
     answer = toolbox.text("doctor")
-    assert b"\033" not in answer.out and b"\007" not in answer.out and b"\\x1b[31mred" in answer.out
+    assert b"\033" not in answer.out and b"\007" not in answer.out
+    assert b"\\x1b[31mred" in answer.out and b"\\x1b[31mgreen" in answer.out
+
+
+def test_an_external_tool_is_asked_in_its_jail(toolbox):
+    """What fails there is reported with the tool's own line, as a run of the tool would fail."""
+    toolbox.list("python3", route="external", path="/usr/bin/python3",
+                 version_args=["-c", "import os; print(os.path.isdir('/work') and '1.2.3'); os.mkdir('/work/x')"])
+    tool = toolbox.found("python3")
+    assert tool["state"] == "failed" and "it printed 'OSError: [Errno 30] Read-only file system: \\x27/work/x\\x27'" in tool["problem"], tool
 
 
 def test_a_policy_that_cannot_be_used_is_status_125(toolbox):

@@ -203,6 +203,27 @@ static void text_is_valid_as_a_whole_or_not(void **state)
     assert_false(ck_quote_utf8_valid("a\xc3", 2));
 }
 
+static void the_last_line_is_found(void **state)
+{
+    static const struct {
+        const char *said, *line;
+    } cases[] = {
+        {"one\ntwo\n", "two"},  {"one\n\ttwo \r\n\n \n", "two"},
+        {"alone", "alone"},     {"a\n\033[31mred", "\\x1b[31mred"},
+        {"it's\n", "it\\x27s"}, {"", ""},
+        {" \n\r\n", ""},
+    };
+    char line[CK_QUOTE_MAX];
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        bool found = ck_quote_last_line(line, sizeof(line), cases[i].said, strlen(cases[i].said));
+        assert_int_equal(found, cases[i].line[0] != '\0');
+        assert_string_equal(line, cases[i].line);
+    }
+    assert_true(ck_quote_last_line(line, sizeof(line), "a\0b\n\0", 5));
+    assert_string_equal(line, "a\\x00b");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -215,6 +236,7 @@ int main(void)
         cmocka_unit_test(the_macro_is_bounded),
         cmocka_unit_test(sequences_are_measured),
         cmocka_unit_test(text_is_valid_as_a_whole_or_not),
+        cmocka_unit_test(the_last_line_is_found),
     };
     return cmocka_run_group_tests_name("quote", tests, NULL, NULL);
 }
