@@ -120,7 +120,7 @@ static void launch(struct choke_context *context, const char *tool, const char *
     choke_result_free(result);
 }
 
-/* How long a run takes on this machine. */
+/* The duration of a run on this machine. */
 static long run_us(struct choke_context *context, const char *tool, const char *root)
 {
     enum { TRIALS = 20 };
