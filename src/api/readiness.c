@@ -242,8 +242,8 @@ static int take_failure(struct ck_readiness *readiness, struct ck_readiness_tool
         (void)snprintf(why, sizeof(why), "%s", result->error.message);
     else
         (void)snprintf(why, sizeof(why), "its version command ended with status %d", result->exit_code);
-    bool printed = ck_quote_last_line(line, sizeof(line), result->err.data, result->err.length) ||
-                   ck_quote_last_line(line, sizeof(line), result->out.data, result->out.length);
+    bool printed = ck_quote_last_line(CK_QUOTE_SINGLE, line, sizeof(line), result->err.data, result->err.length) ||
+                   ck_quote_last_line(CK_QUOTE_SINGLE, line, sizeof(line), result->out.data, result->out.length);
     (void)snprintf(problem_text, sizeof(problem_text), printed ? "%s; it printed '%s'" : "%s%s", why, line);
     return set_problem(readiness, tool, CK_READINESS_FAILED, problem_text);
 }

@@ -99,7 +99,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0';
 }
 
-bool ck_quote_last_line(char *dst, size_t dst_size, const char *src, size_t src_length)
+bool ck_quote_last_line(enum ck_quote_style style, char *dst, size_t dst_size, const char *src, size_t src_length)
 {
     while (src_length > 0 && is_blank(src[src_length - 1]))
         src_length--;
@@ -108,6 +108,6 @@ bool ck_quote_last_line(char *dst, size_t dst_size, const char *src, size_t src_
         begin--;
     while (begin < src_length && is_blank(src[begin]))
         begin++;
-    (void)ck_quote(dst, dst_size, src + begin, src_length - begin);
+    (void)ck_quote_as(style, dst, dst_size, src_length > 0 ? src + begin : "", src_length - begin);
     return begin < src_length;
 }

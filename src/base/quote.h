@@ -32,10 +32,10 @@ const char *ck_quote(char *dst, size_t dst_size, const char *src, size_t src_len
 #define CK_QUOTE(s) ck_quote((char[CK_QUOTE_MAX]){0}, CK_QUOTE_MAX, (s), strlen(s))
 
 /*
- * The last line of src that is not blank, without blanks around it, with CK_QUOTE_SINGLE. Tools
- * name the reason of a failure there. False, and an empty dst, if there is no such line.
+ * The last line of src that is not blank, without blanks around it. Tools name the reason of a
+ * failure there. False, and an empty dst, if there is no such line. src may be NULL for length 0.
  */
-bool ck_quote_last_line(char *dst, size_t dst_size, const char *src, size_t src_length);
+bool ck_quote_last_line(enum ck_quote_style style, char *dst, size_t dst_size, const char *src, size_t src_length);
 
 /* \xNN, or the longest UTF-8 sequence */
 #define CK_QUOTE_PIECE_MAX 4

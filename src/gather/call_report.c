@@ -126,29 +126,6 @@ void ck_call_report_set_result(struct ck_call_report *call, const struct choke_r
     call->truncated = result->out.truncated || result->err.truncated;
 }
 
-static bool is_blank(char byte)
-{
-    return byte == '\n' || byte == '\r' || byte == ' ';
-}
-
-/* Blanks at both ends of the line are removed; a line that is too long loses its end. */
-void ck_call_report_last_line(char ret_line[CK_TEXT_SAFE_MAX], const char *data, size_t length)
-{
-    char line[CK_TEXT_SAFE_MAX];
-
-    while (length > 0 && is_blank(data[length - 1]))
-        length--;
-    const char *before = length > 0 ? memrchr(data, '\n', length) : NULL;
-    size_t start = before ? (size_t)(before - data) + 1 : 0;
-    while (start < length && is_blank(data[start]))
-        start++;
-    size_t size = length - start < sizeof(line) - 1 ? length - start : sizeof(line) - 1;
-    if (size > 0)
-        memcpy(line, data + start, size);
-    line[size] = '\0';
-    (void)ck_text_safe(ret_line, CK_TEXT_SAFE_MAX, line);
-}
-
 /* ---- the end ---- */
 
 /* id, outcome and the probe itself are not owned. */

@@ -22,12 +22,6 @@ int ck_call_report_add(struct ck_probe_report *report, const struct ck_probe_cal
 /* How it ended. */
 void ck_call_report_set_result(struct ck_call_report *call, const struct choke_result *result);
 
-/*
- * The last line of a tool's output that is not empty, safe to show. Progress and warnings come
- * before it.
- */
-void ck_call_report_last_line(char ret_line[CK_TEXT_SAFE_MAX], const char *data, size_t length);
-
 /* Frees everything that the reports hold. */
 void ck_gather_done(struct ck_gathering *gathering);
 

@@ -8,6 +8,7 @@
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
+#include "base/quote.h"
 #include "front/text.h"
 #include "gather/call_report.h"
 #include "gather/prepare.h"
@@ -131,6 +132,29 @@ static size_t collect_answers(const struct ck_probe_run *run, struct ck_answer a
 }
 
 /* All calls have an answer. A reader that cannot parse them makes the probe failed. */
+/*
+ * Ends a probe without evidence. The last line of the tool is part of the reason: usually it names
+ * the cause, and the whole output is not in the document. result may be NULL.
+ */
+static void end_without_answer(struct ck_probe_run *run, enum ck_probe_state state, const char *message,
+                               const struct choke_result *result)
+{
+    char line[CK_QUOTE_MAX];
+    bool printed =
+        result && ck_quote_last_line(CK_QUOTE_SHOWN, line, sizeof(line), result->err.data, result->err.length);
+
+    ck_probe_run_end(run, state, "%s%s%s", message, printed ? ": " : "", printed ? line : "");
+}
+
+/* Of the last call that was made; NULL: none. */
+static const struct choke_result *last_result(const struct ck_probe_run *run)
+{
+    for (size_t i = run->answered; i > 0; i--)
+        if (run->jobs[i - 1])
+            return choke_job_result(run->jobs[i - 1]);
+    return NULL;
+}
+
 static void read_answers(struct ck_probe_run *run)
 {
     struct ck_answer answers[CK_PROBE_CALLS_MAX];
@@ -140,7 +164,7 @@ static void read_answers(struct ck_probe_run *run)
     size_t count = collect_answers(run, answers);
 
     if (kind->read(answers, count, &run->report->evidence, &error) < 0)
-        ck_probe_run_end(run, CK_PROBE_STATE_FAILED, "%s", error.message);
+        end_without_answer(run, CK_PROBE_STATE_FAILED, error.message, last_result(run));
     else
         ck_probe_run_end(run, CK_PROBE_STATE_OK, "%s", "");
 }
@@ -308,36 +332,25 @@ static bool is_answer(const struct ck_probe_call *call, int status)
     return status == 0;
 }
 
-/*
- * The last line on standard error is the best short reason; the whole output is not in the
- * document.
- */
-static void end_with_status(struct ck_probe_run *run, const struct ck_probe_call *call,
-                            const struct choke_result *result)
-{
-    char line[CK_TEXT_SAFE_MAX];
-
-    ck_call_report_last_line(line, result->err.data, result->err.length);
-    ck_probe_run_end(run, CK_PROBE_STATE_FAILED, "%s: status %d%s%s", CK_TEXT_SAFE(call->argv[0]), result->exit_code,
-                     line[0] != '\0' ? ": " : "", line);
-}
-
 /* For a call without an answer. */
 static void end_by_outcome(struct ck_probe_run *run, const struct ck_probe_call *call,
                            const struct choke_result *result)
 {
     const char *tool = call->tool ? call->tool : run->report->probe->tool;
+    char message[REASON_MAX];
 
     switch (result->outcome) {
     case CHOKE_EXITED:
-        end_with_status(run, call, result);
+        (void)snprintf(message, sizeof(message), "%s: status %d", CK_TEXT_SAFE(call->argv[0]), result->exit_code);
+        end_without_answer(run, CK_PROBE_STATE_FAILED, message, result);
         break;
     case CHOKE_SIGNALED:
-        ck_probe_run_end(run, CK_PROBE_STATE_FAILED, "%s: ended by signal %d%s%s", CK_TEXT_SAFE(tool), result->signal,
-                         result->limit_hit ? ", limit " : "", result->limit_hit ? result->limit_hit : "");
+        (void)snprintf(message, sizeof(message), "%s: ended by signal %d%s%s", CK_TEXT_SAFE(tool), result->signal,
+                       result->limit_hit ? ", limit " : "", result->limit_hit ? result->limit_hit : "");
+        end_without_answer(run, CK_PROBE_STATE_FAILED, message, result);
         break;
     case CHOKE_TIMEOUT:
-        ck_probe_run_end(run, CK_PROBE_STATE_TIMEOUT, "%s", result->error.message);
+        end_without_answer(run, CK_PROBE_STATE_TIMEOUT, result->error.message, result);
         break;
     case CHOKE_CANCELLED:
         /* A job may also be cancelled without a signal, when the reader of the output is gone. */

@@ -82,19 +82,21 @@ def test_states_say_what_became_of_a_probe(box):
                               [box.entry("absent", install={"apt": "absent-package"})])
     probes = [probe("fine", "true"), probe("bad", "sh", "-c", "echo >&2; echo 'it \33 broke' >&2; exit 3"),
               probe("answer", "sh", "-c", "exit 3", call={"may_fail": [3]}), probe("missing", "absent"),
-              probe("unlisted", "sleep", "1"), probe("slow", "sh", "-c", "sleep 60", timeout_s=1),
+              probe("unlisted", "sleep", "1"), probe("slow", "sh", "-c", "echo waits >&2; sleep 60", timeout_s=1),
+              probe("killed", "sh", "-c", "echo hurt >&2; kill -9 $$"),
               probe("elsewhere", "true", applies_when=["*.none"]),
               probe("behind", "true", needs=["bad"]), probe("far_behind", "true", needs=["behind"])]
     found = gather(box, probes=probes, policy=policy)
     assert found.status == 0
     assert found.states == {"fine": "ok", "bad": "failed", "answer": "ok", "missing": "tool_missing",
-                            "unlisted": "refused", "slow": "timeout", "elsewhere": "skipped", "behind": "skipped",
+                            "unlisted": "refused", "slow": "timeout", "killed": "failed", "elsewhere": "skipped", "behind": "skipped",
                             "far_behind": "skipped"}
     reasons = {name: each["reason"] for name, each in found.probes.items()}
     assert reasons["fine"] is None
     assert reasons["bad"] == "sh: status 3: it \\x1b broke"
     assert "not installed" in reasons["missing"] and "absent-package" in found.probes["missing"]["install"]
     assert "sleep" in reasons["unlisted"]
+    assert reasons["slow"].endswith(": waits") and reasons["killed"] == "sh: ended by signal 9: hurt"
     assert reasons["elsewhere"] == "no file matches *.none"
     assert reasons["behind"] == "needs bad, which is failed"
     assert reasons["far_behind"] == "needs behind, which is skipped"

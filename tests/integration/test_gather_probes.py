@@ -292,9 +292,18 @@ def test_a_scanner_that_prints_something_else_costs_itself_alone(recorded):
     assert "cannot parse the output of gitleaks" in found.probes["gitleaks"]["reason"]
 
 
+def test_a_scanner_that_ends_without_output_is_reported_with_its_last_line(recorded):
+    """As semgrep does when its core does not start: status 0, and the cause on stderr."""
+    scanner = recorded.base / "scanners/semgrep"
+    scanner.write_text("#!/bin/sh\necho 'core: cannot execute' >&2\n", encoding="ascii")
+    found = gather(recorded, "--only", "semgrep", policy=recorded.policy)
+    assert found.states["semgrep"] == "failed"
+    assert found.probes["semgrep"]["reason"].endswith(": core: cannot execute"), found.probes["semgrep"]
+
+
 def test_without_them_they_are_missing_and_what_needs_them_is_skipped(user_box):
     user_box.file("root/a.py", "print(1)\n")
-    names = "semgrep,gitleaks,sbom,vulnerabilities,code_index,syntax,structural_patterns"
+    names = "semgrep,semgrep,sbom,vulnerabilities,code_index,syntax,structural_patterns"
     user_box.file("root/a.ts", "let a = 1\n")
     policy = user_box.default_policy(replace=[('["/usr/local/bin", ', "[")])
     found = gather(user_box, "--only", names, policy=policy)

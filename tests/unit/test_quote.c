@@ -216,11 +216,11 @@ static void the_last_line_is_found(void **state)
     char line[CK_QUOTE_MAX];
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        bool found = ck_quote_last_line(line, sizeof(line), cases[i].said, strlen(cases[i].said));
+        bool found = ck_quote_last_line(CK_QUOTE_SINGLE, line, sizeof(line), cases[i].said, strlen(cases[i].said));
         assert_int_equal(found, cases[i].line[0] != '\0');
         assert_string_equal(line, cases[i].line);
     }
-    assert_true(ck_quote_last_line(line, sizeof(line), "a\0b\n\0", 5));
+    assert_true(ck_quote_last_line(CK_QUOTE_SINGLE, line, sizeof(line), "a\0b\n\0", 5));
     assert_string_equal(line, "a\\x00b");
 }
 
