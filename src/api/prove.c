@@ -169,13 +169,11 @@ static int run_proof(struct choke_context *context, const struct ck_plan *plan, 
     CK_FD out = open("/dev/null", O_RDWR | O_CLOEXEC);
     const struct ck_run_pipes pipes = {.out = {out, out}, .err = {out, out}, .scratch_fd = -1};
     uint64_t deadline_ns = ck_clock_now_ns() + PROOF_NS;
-    /*
-     * NULL and false below: a warden without a native jail and without limits. bwrap makes the
-     * jail.
-     */
+    /* bwrap makes the jail, and the trial has no limits. */
+    static const struct ck_warden_kind plain = {0};
     struct ck_warden *warden = NULL;
     bool fresh;
-    int r = ck_launcher_take(&context->watch.launcher, NULL, false, &warden, &fresh, error);
+    int r = ck_launcher_take(&context->watch.launcher, &plain, &warden, &fresh, error);
     if (r < 0)
         return r;
     /* An idle warden is in the epoll set. Its report is read here, and must not wake the watch. */

@@ -95,10 +95,18 @@ long ck_create_in_namespaces(ck_create_child child, void *argument, bool own_net
  * name says, and a loader runs any file that it is given. So if the policy entry lists no helper,
  * this filter refuses every execution but one. It recognizes that one by a random number in the
  * sixth argument of execveat, which the kernel ignores. The tool cannot learn the number: a filter
- * cannot be read, and exec clears the registers and replaces this memory.
+ * cannot be read from inside, exec clears the registers and replaces the memory, and the memory of
+ * the warden or init, which keeps the number, is not dumpable.
+ *
+ * The key is compared in two halves of 32 bits. Both supported machines are little-endian, so the
+ * lower half comes first.
  */
-static long seal(const uint32_t key[2])
+long ck_create_seal(uint64_t *ret_key)
 {
+    uint32_t key[2] = {0};
+    long r = CK_RAW3(getrandom, key, sizeof(key), 0);
+    if (r != (long)sizeof(key))
+        return r < 0 ? r : -EIO;
     struct sock_filter code[] = {
         LOAD(arch),
         GO_ON_IF(OWN_ARCH, 9),
@@ -114,22 +122,13 @@ static long seal(const uint32_t key[2])
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
     };
     const struct sock_fprog program = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
+    *ret_key = (uint64_t)key[1] << 32 | key[0];
     return CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }
 
-/*
- * The key is compared in two halves of 32 bits. Both supported machines are little-endian, so the
- * lower half comes first.
- */
-long ck_create_execute_last(int fd, char *const *argv, char *const *envp)
+long ck_create_execute_sealed(int fd, char *const *argv, char *const *envp, uint64_t key)
 {
-    uint32_t key[2] = {0};
-    long r = CK_RAW3(getrandom, key, sizeof(key), 0);
-    if (r != (long)sizeof(key))
-        return r < 0 ? r : -EIO;
-    r = seal(key);
-    uint64_t key_argument = (uint64_t)key[1] << 32 | key[0];
-    return r < 0 ? r : CK_RAW6(execveat, fd, "", argv, envp, AT_EMPTY_PATH, key_argument);
+    return CK_RAW6(execveat, fd, "", argv, envp, AT_EMPTY_PATH, key);
 }
 
 /* ---- only what a tracer can follow ---- */

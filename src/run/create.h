@@ -53,9 +53,17 @@ long ck_create_keep_traceable(void);
 long ck_create_execute(int fd, const char *path, char *const *argv, char *const *envp);
 
 /*
- * Executes the open file. After that neither the new program nor its descendants can execute
- * anything. no_new_privs must be set.
+ * After this the process and its descendants can execute nothing, except with the key, a random
+ * number. It holds for every process that is created from now on, so one call serves many tools: to
+ * compile a filter takes longer than to create a process. no_new_privs must be set. 0 or a negative
+ * errno.
  */
-long ck_create_execute_last(int fd, char *const *argv, char *const *envp);
+long ck_create_seal(uint64_t *ret_key);
+
+/*
+ * Executes the open file with the key of the seal, which neither the new program nor its
+ * descendants can learn.
+ */
+long ck_create_execute_sealed(int fd, char *const *argv, char *const *envp, uint64_t key);
 
 #endif

@@ -318,16 +318,17 @@ static int find_groups(struct ck_launcher *launcher)
     return launcher->control_fd < 0 ? 0 : send_groups(launcher->control_fd, launcher);
 }
 
-static int make_warden(struct ck_launcher *launcher, const struct ck_native_image *native_jail, bool limited,
-                       struct ck_warden **ret_warden, struct choke_error *error)
+static int make_warden(struct ck_launcher *launcher, const struct ck_warden_kind *kind, struct ck_warden **ret_warden,
+                       struct choke_error *error)
 {
-    const struct ck_wire_try request = {.kind = limited ? CK_WIRE_LIMITED : CK_WIRE_WARDEN,
+    const struct ck_native_image *native_jail = kind->native_jail;
+    const struct ck_wire_try request = {.kind = kind->limited ? CK_WIRE_LIMITED : CK_WIRE_WARDEN,
                                         .trial = native_jail ? 1 : 0};
     struct ck_warden *warden = malloc(sizeof(*warden));
     if (!warden)
         return ck_error_oom(error);
     int pair[2];
-    int r = limited ? find_groups(launcher) : 0;
+    int r = kind->limited ? find_groups(launcher) : 0;
     if (r == 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         r = -errno;
     if (r == 0) {
@@ -349,24 +350,28 @@ static int make_warden(struct ck_launcher *launcher, const struct ck_native_imag
                                  .gate_fd = -1,
                                  .direct_attempts_fd = -1,
                                  .native_jail = native_jail ? native_jail->number : 0,
-                                 .limited = limited,
+                                 .limited = kind->limited,
+                                 .sealed = kind->sealed,
                                  .generation = launcher->generation};
     *ret_warden = warden;
     return 0;
 }
 
-int ck_launcher_take(struct ck_launcher *launcher, const struct ck_native_image *native_jail, bool limited,
-                     struct ck_warden **ret_warden, bool *ret_fresh, struct choke_error *error)
+static bool is_of_kind(const struct ck_warden *warden, const struct ck_warden_kind *kind)
 {
-    uint64_t number = native_jail ? native_jail->number : 0;
+    uint64_t number = kind->native_jail ? kind->native_jail->number : 0;
+    return warden->native_jail == number && warden->limited == kind->limited && warden->sealed == kind->sealed;
+}
+
+int ck_launcher_take(struct ck_launcher *launcher, const struct ck_warden_kind *kind, struct ck_warden **ret_warden,
+                     bool *ret_fresh, struct choke_error *error)
+{
     struct ck_warden **at = &launcher->idle;
-    /* A warden is in one jail for its whole life, and has cgroups for limits or has none. */
-    while (*at &&
-           ((*at)->native_jail != number || (*at)->limited != limited || (*at)->generation != launcher->generation))
+    while (*at && (!is_of_kind(*at, kind) || (*at)->generation != launcher->generation))
         at = &(*at)->next;
     *ret_fresh = !*at;
     if (*ret_fresh)
-        return make_warden(launcher, native_jail, limited, ret_warden, error);
+        return make_warden(launcher, kind, ret_warden, error);
     *ret_warden = *at;
     *at = (*at)->next;
     (*ret_warden)->next = NULL;

@@ -45,6 +45,7 @@ struct ck_warden {
     void *owner;            /* the run it serves, or NULL */
     uint64_t native_jail;   /* number of the jail that its runs are in; 0: no jail */
     bool limited;           /* its runs have limits that a cgroup may hold */
+    bool sealed;            /* its runs can execute nothing but their tool */
     uint64_t generation;    /* of the keeper that made it */
     bool is_retired;        /* the watch has dropped it; events that still name it are stale */
 };
@@ -95,13 +96,16 @@ void ck_launcher_forget(struct ck_launcher *launcher);
 int ck_launcher_ask(struct ck_launcher *launcher, const void *request, size_t length, const int *fds,
                     unsigned fd_count);
 
-/*
- * native_jail is the jail of the run, or NULL. A warden serves only the jail that it was made for.
- * limited: the run has limits that a cgroup may hold; a warden that was made without limits has no
- * cgroup for them. *ret_fresh is true for a new warden: its socket is not in the epoll set yet.
- */
-int ck_launcher_take(struct ck_launcher *launcher, const struct ck_native_image *native_jail, bool limited,
-                     struct ck_warden **ret_warden, bool *ret_fresh, struct choke_error *error);
+/* What a warden is for its whole life. It serves no run of another kind. */
+struct ck_warden_kind {
+    const struct ck_native_image *native_jail; /* the jail of its runs, or NULL */
+    bool limited; /* the run has limits that a cgroup may hold: only such a warden has a cgroup for them */
+    bool sealed;  /* the run can execute nothing but its tool: such a warden has sealed itself */
+};
+
+/* *ret_fresh is true for a new warden: its socket is not in the epoll set yet. */
+int ck_launcher_take(struct ck_launcher *launcher, const struct ck_warden_kind *kind, struct ck_warden **ret_warden,
+                     bool *ret_fresh, struct choke_error *error);
 void ck_launcher_give_back(struct ck_launcher *launcher, struct ck_warden *warden);
 void ck_launcher_discard(struct ck_warden *warden, bool kill);
 

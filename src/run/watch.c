@@ -450,10 +450,13 @@ static void set_deadlines(struct ck_run *run, uint64_t timeout_ms)
 static int assign_one_warden(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan,
                              const struct ck_run_pipes *pipes, struct choke_error *error)
 {
+    /* bwrap has to be executed, so its runs are sealed later, inside. */
+    const struct ck_warden_kind kind = {.native_jail = plan->native_jail.fd >= 0 ? &plan->native_jail : NULL,
+                                        .limited = plan->limited,
+                                        .sealed = plan->sealed && !plan->bwrap.argv};
     struct ck_warden *warden;
     bool fresh;
-    int r = ck_launcher_take(&watch->launcher, plan->native_jail.fd >= 0 ? &plan->native_jail : NULL, plan->limited,
-                             &warden, &fresh, error);
+    int r = ck_launcher_take(&watch->launcher, &kind, &warden, &fresh, error);
     if (r < 0)
         return r == -EPIPE ? -ECONNRESET : r;
     if (fresh)

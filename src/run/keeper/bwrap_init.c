@@ -257,6 +257,8 @@ void ck_keeper_start(const long *stack)
     /* The tool has the same uid. Not dumpable, it cannot trace us or write to our memory. */
     (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
     long r = set_up(&run, arguments);
+    if (r == 0 && child.sealed)
+        r = ck_create_seal(&child.seal_key);
     if (r == 0)
         ck_init_serve(&run);
     jail.init_status->stage = CK_STAGE_JAIL;

@@ -134,7 +134,7 @@ static long step_execute(const struct ck_child *child)
 {
     int fd = child->keep_executable ? CK_SCRIPT_FD : child->execute_fd;
     if (child->sealed)
-        return ck_create_execute_last(fd, child->argv, child->envp);
+        return ck_create_execute_sealed(fd, child->argv, child->envp, child->seal_key);
     return ck_create_execute(fd, child->path, child->argv, child->envp);
 }
 

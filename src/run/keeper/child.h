@@ -20,7 +20,8 @@ struct ck_child {
     bool keep_executable; /* the executable is a script and must be at CK_SCRIPT_FD */
     struct ck_rlimit rlimits[CK_LIMITS];
     unsigned rlimit_count;
-    bool sealed;     /* after execute_fd, nothing more can be executed */
+    bool sealed; /* after execute_fd, nothing more can be executed: the parent has called ck_create_seal */
+    uint64_t seal_key;
     bool null_stdin; /* in a jail: stdin is the /dev/null inside */
     int stdin_fd;    /* fds[CK_WIRE_STDIN], or that /dev/null */
     int execute_fd;  /* fds[CK_WIRE_EXECUTABLE]; in a jail the same file, opened inside */

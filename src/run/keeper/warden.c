@@ -56,6 +56,8 @@ struct warden {
     bool jailed;      /* its runs are in a jail */
     long jail_error;  /* the jail could not be built */
     bool needs_reset; /* it still has mounts of the last run, which must be reset before the next */
+    bool sealed;      /* its runs can execute nothing but their tool, by seal_key; the seal is for life */
+    uint64_t seal_key;
     struct ck_native_jail jail;
 };
 
@@ -454,6 +456,24 @@ static bool make_stdin(struct warden_run *run, const struct ck_wire_plan *plan, 
     return pid > 0;
 }
 
+/*
+ * False: the seal could not be made. Made once, before the first sealed run: the warden executes
+ * nothing itself. bwrap does, so its init makes the seal.
+ */
+static bool seal(struct warden *warden, struct warden_run *run, const struct ck_wire_plan *plan, struct ck_child *child)
+{
+    if ((plan->flags & CK_WIRE_SEALED) == 0 || (plan->flags & CK_WIRE_HAS_BWRAP) != 0)
+        return true;
+    long r = warden->sealed ? 0 : CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (r == 0 && !warden->sealed)
+        r = ck_create_seal(&warden->seal_key);
+    warden->sealed = r == 0;
+    child->seal_key = warden->seal_key;
+    run->report.stage = r < 0 ? CK_STAGE_EXECS : CK_STAGE_NONE;
+    run->report.error = (int32_t)-r;
+    return r == 0;
+}
+
 static void create(struct warden *warden, struct warden_run *run, unsigned char *base, int *fds)
 {
     const struct ck_wire_plan *plan = (const void *)base;
@@ -470,7 +490,7 @@ static void create(struct warden *warden, struct warden_run *run, unsigned char 
     };
     run->deadline_ns = plan->deadline_ns;
     run->kill_ns = plan->kill_ns;
-    if (!apply_limits(warden, run, plan, &child) || !make_stdin(run, plan, fds))
+    if (!seal(warden, run, plan, &child) || !apply_limits(warden, run, plan, &child) || !make_stdin(run, plan, fds))
         return;
     child.stdin_fd = fds[CK_WIRE_STDIN];
     long r = plan->flags & CK_WIRE_HAS_FILTER ? ck_child_map_filter(&child, fds[CK_WIRE_FILTER]) : 0;
@@ -617,7 +637,8 @@ static bool serve(struct warden *warden)
         return message->kind == CK_WIRE_CANCEL;
     const struct ck_wire_order *order = (const void *)inbox;
     bool large = order->kind == CK_WIRE_LARGE;
-    if (((order->flags & CK_WIRE_NATIVE_JAIL) != 0) != warden->jailed)
+    if (((order->flags & CK_WIRE_NATIVE_JAIL) != 0) != warden->jailed ||
+        (warden->sealed && (order->flags & CK_WIRE_SEALED) == 0))
         return refuse_plan(warden, fds, fd_count, -EPROTO);
     /* The kernel drops descriptors for which our table (limited by the caller) has no room. */
     if (fd_count != CK_WIRE_FDS + (large ? 1u : 0u) + extra_fds(order->flags))
