@@ -348,6 +348,12 @@ struct choke_request {
      * entry sets is set.
      */
     bool sandbox;
+
+    /*
+     * Of a stream over the cap, also keep this many of its first bytes. At most max_output_bytes -
+     * 18, else "invalid". 0: only the end is kept.
+     */
+    size_t keep_head_bytes;
 };
 
 #define CHOKE_TIMEOUT_FROM_POLICY UINT64_MAX
@@ -355,10 +361,10 @@ struct choke_request {
 /* ---- result ------------------------------------------------------------------------------ */
 
 /*
- * Up to the cap, data is what the tool wrote. Over the cap, data is "...[TRUNCATED]..." and then
- * the last cap - 17 bytes, exactly cap bytes in all. If memory ran out, less is kept, possibly
- * nothing; then truncated and the result's output_incomplete are true. data is never NULL and is
- * NUL-terminated.
+ * Up to the cap, data is what the tool wrote. Over the cap, data is the first keep_head_bytes,
+ * "...[TRUNCATED]..." and then the last cap - 17 - keep_head_bytes bytes, exactly cap bytes in all.
+ * If memory ran out, less is kept, possibly nothing, and possibly no head; then truncated and the
+ * result's output_incomplete are true. data is never NULL and is NUL-terminated.
  */
 struct choke_capture {
     const char *data;

@@ -20,13 +20,29 @@ const struct ck_choice ck_request_jails[] = {{"auto", CHOKE_JAIL_AUTO},
                                              {"none", CHOKE_JAIL_NONE},
                                              {NULL, 0}};
 
+static size_t output_cap(const struct ck_request_options *given)
+{
+    return given->max_output_bytes != CK_REQUEST_NOT_GIVEN ? given->max_output_bytes : CHOKE_DEFAULT_OUTPUT_BYTES;
+}
+
+static size_t head_bytes(const struct ck_request_options *given)
+{
+    return given->keep_head_bytes != CK_REQUEST_NOT_GIVEN ? given->keep_head_bytes : 0;
+}
+
 /* These checks need no file system, so that a mistake on the command line is found first. */
 int ck_request_check(const struct ck_request_options *given, char *const *argv, struct choke_error *error)
 {
+    size_t cap = output_cap(given);
+
     /* The library would read 0 as its default. */
-    if (given->max_output_bytes < CHOKE_MIN_OUTPUT_BYTES)
+    if (cap < CHOKE_MIN_OUTPUT_BYTES)
         return ck_text_error(error, CHOKE_INVALID, EINVAL, "--max-output is too small; give %zu bytes or more",
                              CHOKE_MIN_OUTPUT_BYTES);
+    if (head_bytes(given) > cap - CHOKE_MIN_OUTPUT_BYTES)
+        return ck_text_error(error, CHOKE_INVALID, EINVAL,
+                             "--keep-head is too large for an output of %zu bytes; give %zu bytes or less", cap,
+                             cap - CHOKE_MIN_OUTPUT_BYTES);
     if (!argv[0])
         return ck_text_error(error, CHOKE_INVALID, EINVAL,
                              "no tool is named; write '-- TOOL ARG...' after the options");
@@ -151,11 +167,12 @@ int ck_request_build(struct ck_request *ret_request, const struct ck_request_opt
         .egress = given->egress.items,
         .env = given->env.items,
         .stdin_fd = -1,
-        .max_output_bytes = given->max_output_bytes,
+        .max_output_bytes = output_cap(given),
         .jail = (enum choke_jail)given->jail,
         .require_jail = given->require_jail,
         .keep_path = given->keep,
         .sandbox = given->sandbox,
+        .keep_head_bytes = head_bytes(given),
     };
     int r = set_directories(ret_request, given, error);
     return r < 0 ? r : set_stdin(ret_request, given->stdin_name, error);

@@ -22,17 +22,22 @@ struct ck_request_options {
     struct ck_string_list egress; /* HOST or HOST:PORT each */
     struct ck_string_list env;    /* NAME=VALUE each */
     const char *stdin_name;       /* "-": standard input; NULL: no input */
-    size_t max_output_bytes;
-    int jail; /* enum choke_jail */
+    size_t max_output_bytes;      /* CK_REQUEST_NOT_GIVEN: the default */
+    size_t keep_head_bytes;       /* CK_REQUEST_NOT_GIVEN: none */
+    int jail;                     /* enum choke_jail */
     bool require_jail;
     const char *keep; /* NULL: changes are not copied */
     bool sandbox;
     const char *policy; /* NULL: the embedded policy */
 };
 
+/* More than any number of bytes that is accepted on a command line. */
+#define CK_REQUEST_NOT_GIVEN SIZE_MAX
+
 #define CK_REQUEST_PRESET \
     { \
-        .timeout_ms = CHOKE_TIMEOUT_FROM_POLICY, .max_output_bytes = CHOKE_DEFAULT_OUTPUT_BYTES \
+        .timeout_ms = CHOKE_TIMEOUT_FROM_POLICY, .max_output_bytes = CK_REQUEST_NOT_GIVEN, \
+        .keep_head_bytes = CK_REQUEST_NOT_GIVEN \
     }
 
 extern const struct ck_choice ck_request_jails[];
@@ -54,6 +59,8 @@ extern const struct ck_choice ck_request_jails[];
      CK_REQUEST_TARGET(stdin_name)}, \
     {"--max-output", "BYTES", "keep this much of each stream's end (default: 67108864)", CK_OPTION_BYTES, \
      CK_REQUEST_TARGET(max_output_bytes)}, \
+    {"--keep-head", "BYTES", "of a stream that is cut, also keep this much of its beginning", CK_OPTION_BYTES, \
+     CK_REQUEST_TARGET(keep_head_bytes)}, \
     {"--jail", "auto|native|bwrap|none", "the jail (default: from the tool's route)", CK_OPTION_CHOICE, \
      CK_REQUEST_TARGET(jail), .choices = ck_request_jails}, \
     {"--require-jail", NULL, "refuse rather than run without a jail", CK_OPTION_FLAG, \

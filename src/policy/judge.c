@@ -229,7 +229,15 @@ static bool check_output(const struct judge *judge)
         return refuse(judge, CHOKE_INVALID, "request.max_output_bytes",
                       "an output cap of %zu bytes is too small; at least %zu are needed", max_bytes,
                       CHOKE_MIN_OUTPUT_BYTES);
-    judge->verdict->max_output_bytes = max_bytes != 0 ? max_bytes : CHOKE_DEFAULT_OUTPUT_BYTES;
+    max_bytes = max_bytes != 0 ? max_bytes : CHOKE_DEFAULT_OUTPUT_BYTES;
+    /* The marker and one byte of the end must fit, too. */
+    size_t head_bytes = judge->request->keep_head_bytes;
+    if (head_bytes > max_bytes - CHOKE_MIN_OUTPUT_BYTES)
+        return refuse(judge, CHOKE_INVALID, "request.keep_head_bytes",
+                      "a head of %zu bytes is too large for an output cap of %zu; at most %zu are possible", head_bytes,
+                      max_bytes, max_bytes - CHOKE_MIN_OUTPUT_BYTES);
+    judge->verdict->max_output_bytes = max_bytes;
+    judge->verdict->keep_head_bytes = head_bytes;
     return true;
 }
 

@@ -26,6 +26,7 @@ struct ck_verdict {
     /* the strictest of the tool and of those that it runs for the caller */
     struct ck_limits limits;
     size_t max_output_bytes;
+    size_t keep_head_bytes;              /* at most max_output_bytes - CHOKE_MIN_OUTPUT_BYTES */
     enum choke_jail jail;                /* never DEFAULT */
     const struct ck_destination *egress; /* what may be reached, in the order of the request */
     size_t egress_count;

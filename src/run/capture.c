@@ -7,8 +7,12 @@
  * of pages. At the end it is put in order by moving pages instead of copying bytes, so the tool
  * cannot make the caller slow by the length of its output.
  *
+ * A head (the first bytes, which are kept) is in the same memory, directly before the ring. In a
+ * mapping the ring begins at a page, so that pages can be moved, and the head ends there. Up to the
+ * cap the stream is one piece. Over it, the head moves by less than two pages, to the marker.
+ *
  * If there is no memory to grow, the ring keeps its size. The output is then truncated earlier, and
- * the result says so.
+ * the result says so. A head that would leave no room for the marker and a byte is given up.
  */
 #include "run/capture.h"
 
@@ -23,9 +27,9 @@
 #define SMALL_PAGES_BYTES ((size_t)2 << 20)
 #define MARKER_BYTES (sizeof(CK_TRUNCATED_MARKER) - 1)
 
-void ck_capture_init(struct ck_capture *capture, size_t cap)
+void ck_capture_init(struct ck_capture *capture, size_t cap, size_t head_bytes)
 {
-    *capture = (struct ck_capture){.cap = cap};
+    *capture = (struct ck_capture){.cap = cap, .head_bytes = head_bytes};
 }
 
 static void release(void *memory, size_t mapped_bytes)
@@ -61,25 +65,34 @@ static char *map(size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+/* Up to a whole number of pages. False: not a size. */
+static bool round_up(size_t bytes, size_t page, size_t *ret_bytes)
+{
+    bool bad = __builtin_add_overflow(bytes, page - 1, ret_bytes);
+    *ret_bytes &= ~(page - 1);
+    return !bad;
+}
+
 /*
  * The ring in its final size, plus one page: for the NUL, and for the page that order_pages splits.
  */
 static void grow_to_mapping(struct ck_capture *capture)
 {
     size_t page = page_bytes();
-    size_t bytes;
-    if (__builtin_add_overflow(capture->cap, 2 * page - 1, &bytes))
+    size_t head, ring, bytes;
+    if (!round_up(capture->head_bytes, page, &head) || !round_up(capture->cap - capture->head_bytes, page, &ring) ||
+        __builtin_add_overflow(head, ring, &bytes) || __builtin_add_overflow(bytes, page, &bytes))
         return;
-    bytes &= ~(page - 1);
     char *data = map(bytes);
     if (!data)
         return;
     if (bytes > SMALL_PAGES_BYTES)
         (void)madvise(data + SMALL_PAGES_BYTES, bytes - SMALL_PAGES_BYTES, MADV_HUGEPAGE);
-    memcpy(data, capture->data, capture->size);
+    capture->start = head - capture->head_bytes;
+    memcpy(data + capture->start, capture->data, capture->size);
     free(capture->data);
     capture->data = data;
-    capture->size = bytes - page;
+    capture->size = capture->head_bytes + ring;
     capture->mapped_bytes = bytes;
 }
 
@@ -99,14 +112,22 @@ static void grow(struct ck_capture *capture)
     capture->size = size;
 }
 
+/* The first byte after the head. The memory is full, so from here on its size does not change. */
+static size_t ring_start(struct ck_capture *capture)
+{
+    if (capture->size < capture->head_bytes + CHOKE_MIN_OUTPUT_BYTES)
+        capture->head_bytes = 0;
+    return capture->head_bytes;
+}
+
 char *ck_capture_room(struct ck_capture *capture, size_t *ret_room)
 {
     if (capture->total_bytes == capture->size && capture->size < capture->cap)
         grow(capture);
     if (capture->at == capture->size)
-        capture->at = 0;
+        capture->at = ring_start(capture);
     *ret_room = capture->size - capture->at;
-    return capture->data ? capture->data + capture->at : NULL;
+    return capture->data ? capture->data + capture->start + capture->at : NULL;
 }
 
 void ck_capture_add(struct ck_capture *capture, size_t length)
@@ -119,10 +140,11 @@ void ck_capture_add(struct ck_capture *capture, size_t length)
 static size_t skip_lost(struct ck_capture *capture, size_t length)
 {
     bool full = capture->size > 0 && capture->size >= capture->cap && capture->total_bytes >= capture->size;
-    if (!full || length <= capture->size)
+    size_t ring = capture->size - capture->head_bytes;
+    if (!full || length <= ring)
         return 0;
-    size_t skipped = length - capture->size;
-    capture->at = (capture->at + skipped) % capture->size;
+    size_t skipped = length - ring;
+    capture->at = capture->head_bytes + (capture->at - capture->head_bytes + skipped) % ring;
     capture->total_bytes += skipped;
     return skipped;
 }
@@ -177,9 +199,10 @@ static void move_pages(char *to, char *from, size_t bytes)
 }
 
 /*
- * First the pages from the one that holds `first`, then the pages before it. The page of `first` is
- * needed at both ends: at the front for the bytes from `first` on, and as a copy at the end for the
- * bytes before `first`. False: no memory, and nothing was changed.
+ * The ring begins with its oldest byte, number `first`: first the pages from the one that holds it,
+ * then the pages before it. The page of `first` is needed at both ends: at the front for the bytes
+ * from `first` on, and as a copy at the end for the bytes before `first`. False: no memory, and
+ * nothing was changed.
  */
 static bool order_pages(struct ck_capture *capture, size_t first)
 {
@@ -188,10 +211,13 @@ static bool order_pages(struct ck_capture *capture, size_t first)
     char *ordered = map(capture->mapped_bytes);
     if (!ordered)
         return false;
-    size_t upper = capture->size - split;
-    move_pages(ordered, capture->data + split, upper);
-    move_pages(ordered + upper, capture->data, split);
-    memcpy(ordered + capture->size, ordered, first - split);
+    size_t head = capture->start + capture->head_bytes;
+    size_t ring = capture->size - capture->head_bytes;
+    size_t upper = ring - split;
+    move_pages(ordered, capture->data, head);
+    move_pages(ordered + head, capture->data + head + split, upper);
+    move_pages(ordered + head + upper, capture->data + head, split);
+    memcpy(ordered + head + ring, ordered + head, first - split);
     /*
      * mremap left holes in the old mapping. Pages that were copied instead, and the last page, are
      * still there.
@@ -201,17 +227,30 @@ static bool order_pages(struct ck_capture *capture, size_t first)
     return true;
 }
 
-/* The last `length` bytes of a stream that is longer than the ring, contiguous. */
+/* The last `length` bytes of a stream that is longer than its memory, contiguous, after the head. */
 static char *order(struct ck_capture *capture, size_t length)
 {
-    uint64_t oldest = capture->total_bytes - length;
+    size_t head = capture->start + capture->head_bytes;
+    /* A byte of the ring: length is at most the ring's size. */
+    uint64_t oldest = capture->total_bytes - length - capture->head_bytes;
     if (capture->total_bytes <= capture->size)
-        return capture->data + oldest;
-    size_t first = (size_t)(oldest % capture->size);
+        return capture->data + head + oldest;
+    size_t ring = capture->size - capture->head_bytes;
+    size_t first = (size_t)(oldest % ring);
     if (capture->mapped_bytes > 0 && order_pages(capture, first))
-        return capture->data + first % page_bytes();
-    rotate(capture->data, capture->size, first);
-    return capture->data;
+        return capture->data + head + first % page_bytes();
+    rotate(capture->data + head, ring, first);
+    return capture->data + head;
+}
+
+/* The head, the marker, and the last bytes: `length` bytes in all. */
+static char *cut(struct ck_capture *capture, size_t length)
+{
+    char *tail = order(capture, length - capture->head_bytes);
+    char *data = tail - capture->head_bytes;
+    memmove(data, capture->data + capture->start, capture->head_bytes);
+    memcpy(tail, CK_TRUNCATED_MARKER, MARKER_BYTES);
+    return data;
 }
 
 void ck_capture_take(struct ck_capture *capture, struct ck_capture_output *ret)
@@ -220,14 +259,12 @@ void ck_capture_take(struct ck_capture *capture, struct ck_capture_output *ret)
     size_t saved = capture->mapped_bytes > 0 ? capture->cap : capture->size;
     bool truncated = capture->total_bytes > saved;
     size_t length = truncated ? saved : (size_t)capture->total_bytes;
-    char *data = length == 0 ? NULL : truncated ? order(capture, length) : capture->data;
+    char *data = length == 0 ? NULL : truncated ? cut(capture, length) : capture->data + capture->start;
     *ret = (struct ck_capture_output){.view = {.data = "", .total_bytes = capture->total_bytes, .truncated = truncated},
                                       .memory = capture->data,
                                       .mapped_bytes = capture->mapped_bytes,
                                       .short_of_memory = truncated && saved < capture->cap};
     if (data) {
-        if (truncated)
-            memcpy(data, CK_TRUNCATED_MARKER, MARKER_BYTES);
         data[length] = '\0';
         ret->view.data = data;
         ret->view.length = length;

@@ -1,8 +1,9 @@
 /*
  * capture.h - one stream of a tool, in bounded memory (R20).
  *
- * Up to the cap every byte is stored. Beyond it the oldest bytes are dropped, and the result is the
- * marker followed by the last cap - 17 bytes. Nothing is allocated before the first byte.
+ * Up to the cap every byte is stored. Beyond it the oldest bytes after the head are dropped, and the
+ * result is the head, the marker, and the last bytes: exactly cap bytes. Without a head it is the
+ * marker and the last cap - 17 bytes. Nothing is allocated before the first byte.
  */
 #ifndef CK_RUN_CAPTURE_H
 #define CK_RUN_CAPTURE_H
@@ -13,10 +14,12 @@
 
 struct ck_capture {
     char *data;
-    size_t size;         /* of the ring; at least cap once it is mapped */
-    size_t at;           /* where the next byte goes */
+    size_t start;        /* in data: the first byte of the stream */
+    size_t size;         /* of head and ring, from start; at least cap once they are mapped */
+    size_t at;           /* where the next byte goes, from start */
     size_t mapped_bytes; /* 0: the memory is from malloc */
     size_t cap;
+    size_t head_bytes; /* the first bytes, which are never overwritten */
     uint64_t total_bytes;
 };
 
@@ -28,8 +31,8 @@ struct ck_capture_output {
     bool short_of_memory; /* memory ran out before the cap was reached */
 };
 
-/* cap must be at least CHOKE_MIN_OUTPUT_BYTES; the judge has checked that. */
-void ck_capture_init(struct ck_capture *capture, size_t cap);
+/* cap must be at least head_bytes + CHOKE_MIN_OUTPUT_BYTES; the judge has checked that. */
+void ck_capture_init(struct ck_capture *capture, size_t cap, size_t head_bytes);
 void ck_capture_done(struct ck_capture *capture);
 
 /*

@@ -408,10 +408,11 @@ static int make_pipes(struct ck_run_pipes *pipes)
     return r;
 }
 
-static void open_stream(struct ck_run *run, struct ck_run_stream *stream, enum choke_stream which, int fd, size_t cap)
+static void open_stream(struct ck_run *run, enum choke_stream which, int fd, const struct ck_verdict *verdict)
 {
+    struct ck_run_stream *stream = which == CHOKE_STDOUT ? &run->out : &run->err;
     *stream = (struct ck_run_stream){.source = CK_WATCH_SOURCE_STREAM, .run = run, .fd = fd, .which = which};
-    ck_capture_init(&stream->capture, cap);
+    ck_capture_init(&stream->capture, verdict->max_output_bytes, verdict->keep_head_bytes);
 }
 
 static int add_source(const struct ck_watch *watch, int fd, void *source)
@@ -527,8 +528,8 @@ int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_p
     int r = make_pipes(&pipes);
     if (r < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot create pipes: %s", strerror(-r));
-    open_stream(run, &run->out, CHOKE_STDOUT, pipes.out[0], plan->verdict.max_output_bytes);
-    open_stream(run, &run->err, CHOKE_STDERR, pipes.err[0], plan->verdict.max_output_bytes);
+    open_stream(run, CHOKE_STDOUT, pipes.out[0], &plan->verdict);
+    open_stream(run, CHOKE_STDERR, pipes.err[0], &plan->verdict);
     set_deadlines(run, plan->verdict.timeout_ms);
     if (plan->bwrap.scratch)
         r = prepare_scratch(run, plan, error);

@@ -54,6 +54,8 @@ static void take_number(struct choke_request *request, char kind, const char *te
         request->timeout_ms = number;
     else if (kind == 'o')
         request->max_output_bytes = number;
+    else if (kind == 'k')
+        request->keep_head_bytes = number;
     else if (kind == 'j')
         request->jail = (enum choke_jail)(number & 15);
     else if (kind == 's')
@@ -109,7 +111,7 @@ static void take_line(struct input *input, const char *line)
         input->host.lc_all = rest;
         break;
     default:
-        if (line[0] != '\0' && strchr("tojsbd", line[0]))
+        if (line[0] != '\0' && strchr("tojsbdk", line[0]))
             take_number(request, line[0], rest);
     }
 }
@@ -176,6 +178,7 @@ static void check_verdict(const struct ck_policy *policy, const struct input *in
     require(tool && tool->route != CK_ROUTE_JAIL && strcmp(tool->name, input->argv[0]) == 0);
     require(verdict->timeout_ms >= 1 && verdict->timeout_ms <= CK_TIMEOUT_MAX_MS);
     require(verdict->max_output_bytes >= CHOKE_MIN_OUTPUT_BYTES);
+    require(verdict->keep_head_bytes <= verdict->max_output_bytes - CHOKE_MIN_OUTPUT_BYTES);
     require(verdict->jail >= CHOKE_JAIL_AUTO && verdict->jail <= CHOKE_JAIL_NONE);
     require(!(input->request.require_jail || input->request.sandbox) || verdict->jail != CHOKE_JAIL_NONE);
     require(!input->request.probe || input->env_count == 0);

@@ -1,4 +1,5 @@
-"""The cap (R20): at or under it the bytes are untouched; over it the marker and the last cap - 17 bytes."""
+"""The cap (R20): at or under it the bytes are untouched; over it the head that was asked for, the marker and the last
+bytes, exactly the cap."""
 import pytest
 
 from command import MARK, pattern
@@ -20,6 +21,31 @@ def test_over_the_cap_the_tail_is_kept(user_box, cap, over):
     for name in ("stdout", "stderr"):
         assert answer.stream(name) == MARK + pattern(size - cap + len(MARK), size)
         assert (answer[name]["bytes"], answer[name]["truncated"]) == (size, True)
+
+
+@pytest.mark.parametrize("cap,head", [(19, 1), (100, 1), (100, 40), (100, 82), (65536, 1000), (100001, 50000),
+                                      (100001, 99983), (1 << 20, 5000)])
+@pytest.mark.parametrize("over", [0, 1, 17, 18, 65537, 1000003])
+def test_over_the_cap_the_head_is_kept_too(user_box, cap, head, over):
+    size = cap + over
+    answer = user_box.run("flood", str(size), "both", options=["--max-output", str(cap), "--keep-head", str(head)])
+    rest = MARK + pattern(size - cap + len(MARK) + head, size)
+    for name in ("stdout", "stderr"):
+        assert answer.stream(name) == (pattern(0, head) + rest if over else pattern(0, size))
+        assert (answer[name]["bytes"], answer[name]["truncated"]) == (size, over > 0)
+
+
+@pytest.mark.parametrize("options", [["--max-output", "100", "--keep-head", "83"], ["--max-output", "18", "--keep-head", "1"],
+                                     ["--keep-head", str((64 << 20) - 17)], ["--keep-head", str(1 << 62)]])
+def test_head_that_leaves_no_room_for_the_end_is_invalid(box, options):
+    answer = box.run("true", options=options)
+    assert (answer.status, answer.outcome) == (125, "invalid")
+    assert "--keep-head is too large" in answer.message
+
+
+def test_largest_head_leaves_one_byte_of_the_end(box):
+    answer = box.run("flood", "1000", "out", options=["--max-output", "100", "--keep-head", "82"])
+    assert answer.stream("stdout") == pattern(0, 82) + MARK + pattern(999, 1000)
 
 
 def test_streams_are_capped_apart(user_box):

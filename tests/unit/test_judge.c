@@ -148,6 +148,13 @@ static const struct refused refusals[] = {
     REFUSED("cap_under_18_is_invalid", CHOKE_INVALID, "request.max_output_bytes",
             "an output cap of 17 bytes is too small; at least 18", "git", .argv = LIST("git"), GOOD,
             .max_output_bytes = 17),
+    REFUSED("head_without_room_for_marker_and_end_is_invalid", CHOKE_INVALID, "request.keep_head_bytes",
+            "a head of 83 bytes is too large for an output cap of 100; at most 82", "git", .argv = LIST("git"), GOOD,
+            .max_output_bytes = 100, .keep_head_bytes = 83),
+    REFUSED("head_is_compared_with_the_default_cap", CHOKE_INVALID, "request.keep_head_bytes", "at most 67108846",
+            "git", .argv = LIST("git"), GOOD, .keep_head_bytes = 67108847),
+    REFUSED("largest_head_is_invalid", CHOKE_INVALID, "request.keep_head_bytes", "too large", "git",
+            .argv = LIST("git"), GOOD, .max_output_bytes = 18, .keep_head_bytes = SIZE_MAX),
     REFUSED("unknown_jail_is_invalid", CHOKE_INVALID, "request.jail", "jail 5 is not known", "git", .argv = LIST("git"),
             GOOD, .jail = (enum choke_jail)5),
     REFUSED("jail_none_with_a_jail_required_is_invalid", CHOKE_INVALID, "request.jail",
@@ -317,6 +324,8 @@ static const struct allowed allowances[] = {
             .argv = LIST("node"), .root = "/r", .cwd = ".", .timeout_ms = CK_TIMEOUT_MAX_MS),
     ALLOWED("smallest_cap_is_allowed", "tools.git", 5000, 18, CHOKE_JAIL_AUTO, .argv = LIST("git"), GOOD,
             .max_output_bytes = 18),
+    ALLOWED("largest_possible_head_is_allowed", "tools.git", 5000, 100, CHOKE_JAIL_AUTO, .argv = LIST("git"), GOOD,
+            .max_output_bytes = 100, .keep_head_bytes = 82),
     ALLOWED("probe_is_allowed", "tools.git", 5000, MIB64, CHOKE_JAIL_AUTO, .argv = LIST("git"), GOOD,
             .probe = "semgrep_probe_2", .env = no_strings),
     ALLOWED("probe_of_64_bytes_is_allowed", "tools.git", 5000, MIB64, CHOKE_JAIL_AUTO, .argv = LIST("git"), GOOD,
@@ -346,6 +355,7 @@ static void check_allowance(void **state)
     assert_string_equal(verdict.rule, row->rule);
     assert_int_equal(verdict.timeout_ms, row->timeout_ms);
     assert_int_equal(verdict.max_output_bytes, row->max_output_bytes);
+    assert_int_equal(verdict.keep_head_bytes, row->request.keep_head_bytes);
     assert_int_equal(verdict.jail, row->jail);
     assert_int_equal(verdict.error.outcome, CHOKE_NONE);
     assert_string_equal(verdict.error.message, "");
