@@ -4,6 +4,7 @@
  */
 #include "cli/options.h"
 
+#include "base/nearest.h"
 #include "front/text.h"
 
 #include <errno.h>
@@ -172,36 +173,19 @@ static const struct ck_option *find(const struct ck_option *options, const char 
     return NULL;
 }
 
-/* The option with the longest common prefix, if that is longer than the dashes and one letter. */
-static const struct ck_option *nearest(const struct ck_option *options, const char *token)
-{
-    const struct ck_option *best = NULL;
-    /* "--" and one letter. */
-    size_t best_length = 3;
-
-    for (; options->name; options++) {
-        size_t same = 0;
-        while (token[same] != '\0' && token[same] == options->name[same])
-            same++;
-        if (same > best_length) {
-            best = options;
-            best_length = same;
-        }
-    }
-    return best;
-}
-
 /* The message repeats only the name of "--token=...": the value may be a secret. */
 static int unknown(const struct ck_option *options, const char *token, size_t length, struct choke_error *error)
 {
     char name[CK_TEXT_SAFE_MAX];
     /* A longer name is cut. */
     (void)snprintf(name, sizeof(name), "%.*s", length < sizeof(name) ? (int)length : (int)sizeof(name), token);
-    const struct ck_option *near = nearest(options, name);
-
-    if (near)
+    struct ck_nearest nearest;
+    ck_nearest_begin(&nearest, name, strlen(name));
+    for (; options->name; options++)
+        ck_nearest_offer(&nearest, options->name);
+    if (nearest.best)
         return ck_text_error(error, CHOKE_INVALID, EINVAL, "unknown option '%s'; did you mean '%s'?",
-                             CK_TEXT_SAFE(name), near->name);
+                             CK_TEXT_SAFE(name), nearest.best);
     return ck_text_error(error, CHOKE_INVALID, EINVAL, "unknown option '%s'", CK_TEXT_SAFE(name));
 }
 

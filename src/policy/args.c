@@ -10,6 +10,7 @@
 #include "base/quote.h"
 #include "policy/rules.h"
 #include "policy/secret.h"
+#include "policy/suggest.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -363,9 +364,10 @@ static int find_option(struct args_reader *reader, const char *name, size_t leng
         return refuse(reader, "deny", "argument %zu '%s': '%s' is denied to '%s'", reader->at,
                       CK_SECRET_QUOTE(reader->argv[reader->at]), CK_SECRET_QUOTE(shown), COMMAND_LABEL(reader));
     return refuse(reader, "options",
-                  "argument %zu '%s': '%s' is not an option that '%s' may be given; the policy lists every "
+                  "argument %zu '%s': '%s' is not an option that '%s' may be given%s; the policy lists every "
                   "allowed option by its full name",
-                  reader->at, CK_SECRET_QUOTE(reader->argv[reader->at]), CK_SECRET_QUOTE(shown), COMMAND_LABEL(reader));
+                  reader->at, CK_SECRET_QUOTE(reader->argv[reader->at]), CK_SECRET_QUOTE(shown), COMMAND_LABEL(reader),
+                  CK_SUGGEST_OPTION(reader->rules, reader->argv[reader->at]));
 }
 
 /* "--name", "--name=value"; also "-name" if the tool has no bundles. */
@@ -478,8 +480,9 @@ static int refuse_subcommand(struct args_reader *reader)
     if (!reader->argv[reader->at])
         return refuse(reader, "subcommands", "'%s' needs a subcommand, one of: %s", reader->tool->name, list);
     return refuse(reader, "subcommands",
-                  "argument %zu: '%s' is not a subcommand that '%s' may be given; allowed are: %s", reader->at,
-                  CK_SECRET_QUOTE(reader->argv[reader->at]), reader->tool->name, list);
+                  "argument %zu: '%s' is not a subcommand that '%s' may be given%s; allowed are: %s", reader->at,
+                  CK_SECRET_QUOTE(reader->argv[reader->at]), reader->tool->name,
+                  CK_SUGGEST_SUBCOMMAND(args, reader->argv + reader->at), list);
 }
 
 /* Reads to the end, or to the first operand of this level; then *ret_operand is true. */
@@ -631,8 +634,8 @@ static int read_command(struct args_reader *reader)
      */
     if (!tool || !ck_policy_tool_is_callable(tool))
         return refuse(reader, "command",
-                      "argument %zu: '%s' is not a tool that callers may run, so '%s' may not run it", reader->at,
-                      CK_SECRET_QUOTE(name), reader->tool->name);
+                      "argument %zu: '%s' is not a tool that callers may run, so '%s' may not run it%s", reader->at,
+                      CK_SECRET_QUOTE(name), reader->tool->name, CK_SUGGEST_TOOL(reader->policy, name));
     if (parsed->nested_count == CK_COMMAND_DEPTH_MAX)
         return refuse(reader, "command", "argument %zu: commands are nested more than %d deep", reader->at,
                       CK_COMMAND_DEPTH_MAX);

@@ -14,6 +14,7 @@
 #include "policy/grant.h"
 #include "policy/sandbox.h"
 #include "policy/secret.h"
+#include "policy/suggest.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -161,8 +162,9 @@ static bool check_tool(const struct judge *judge)
     if (strchr(name, '/'))
         return refuse_path(judge, name);
     if (!tool)
-        return refuse(judge, CHOKE_DISALLOWED, "tools", "'%s' is not in the policy; allowed tools are: %s",
-                      CK_SECRET_QUOTE(name), list_callable(judge->policy, list, sizeof(list)));
+        return refuse(judge, CHOKE_DISALLOWED, "tools", "'%s' is not in the policy%s; allowed tools are: %s",
+                      CK_SECRET_QUOTE(name), CK_SUGGEST_TOOL(judge->policy, name),
+                      list_callable(judge->policy, list, sizeof(list)));
     if (tool->route == CK_ROUTE_JAIL)
         return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, ".route"),
                       "'%s' has route 'jail': only the jail made with it may call it; allowed tools are: %s",
