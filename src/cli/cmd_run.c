@@ -7,6 +7,7 @@
 #include "cli/recording.h"
 #include "cli/report.h"
 #include "cli/request.h"
+#include "cli/stream.h"
 #include "front/session.h"
 #include "front/text.h"
 
@@ -16,8 +17,8 @@
 struct run_options {
     struct ck_request_options request; /* must be first: CK_REQUEST_OPTIONS */
     struct ck_recording recording;
-    bool json;    /* excludes stream */
-    bool stream;  /* no effect with dry_run */
+    bool json;
+    bool stream;  /* with json: as JSON lines; else as if not given, but stronger than --max-output */
     bool dry_run; /* explain only */
     bool verbose;
     bool help;
@@ -30,10 +31,11 @@ struct run_command {
     struct ck_event_printer events; /* the context has a pointer to it */
     struct choke_context *context;
     struct ck_request request;
+    struct ck_stream_writer lines; /* for CK_REPORT_JSON_STREAM */
 };
 
 /*
- * With --stream the captured copy is not used. It can be small, but must be large enough that
+ * If output is passed on, the captured copy is not used. It can be small, but must be large enough that
  * output is still read in large pieces.
  */
 #define STREAM_CAPTURE_BYTES ((size_t)1 << 20)
@@ -43,27 +45,37 @@ struct run_command {
 static const struct ck_option run_options[] = {
     CK_REQUEST_OPTIONS,
     CK_RECORDING_OPTIONS(run_options, recording),
-    {"--json", NULL, "print one JSON object", CK_OPTION_FLAG, TARGET(json)},
-    {"--stream", NULL, "pass output on as it arrives", CK_OPTION_FLAG, TARGET(stream)},
+    {"--json", NULL, "print one JSON object; with --stream, one a line", CK_OPTION_FLAG, TARGET(json)},
+    {"--stream", NULL, "pass output on as it arrives (default, but for --json)", CK_OPTION_FLAG, TARGET(stream)},
     {"--dry-run", NULL, "show the decision and run nothing", CK_OPTION_FLAG, TARGET(dry_run)},
     {"--verbose", NULL, "show all events, not only warnings", CK_OPTION_FLAG, TARGET(verbose)},
     {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(help)},
     {.name = NULL},
 };
 
-/* A dry run has no output to pass on, so --stream has no effect there. */
+/* Options that say how much output is kept ask for a capture. */
+static bool wants_capture(const struct run_options *given)
+{
+    return given->request.max_output_bytes != CK_REQUEST_NOT_GIVEN ||
+           given->request.keep_head_bytes != CK_REQUEST_NOT_GIVEN;
+}
+
+/* A dry run has no output to pass on. */
 static enum ck_report_form form_of(const struct run_options *given)
 {
+    bool stream = given->stream && !given->dry_run;
+
     if (given->json)
-        return CK_REPORT_JSON;
-    return given->stream && !given->dry_run ? CK_REPORT_STREAM : CK_REPORT_TEXT;
+        return stream ? CK_REPORT_JSON_STREAM : CK_REPORT_JSON;
+    return stream || (!given->dry_run && !wants_capture(given)) ? CK_REPORT_STREAM : CK_REPORT_TEXT;
 }
 
 /* What can be checked without opening anything. */
 static int check_options(const struct run_options *given, char *const *argv, struct choke_error *error)
 {
-    if (given->json && given->stream)
-        return ck_text_error(error, CHOKE_INVALID, EINVAL, "--json and --stream exclude each other");
+    if (given->stream && given->request.keep_head_bytes != CK_REQUEST_NOT_GIVEN)
+        return ck_text_error(error, CHOKE_INVALID, EINVAL,
+                             "--keep-head and --stream exclude each other; without --stream output is kept");
     int r = ck_recording_check(&given->recording, error);
     return r < 0 ? r : ck_request_check(&given->request, argv, error);
 }
@@ -78,16 +90,18 @@ static void pass_on(void *data, enum choke_stream stream, const void *bytes, siz
     ck_outlet_write(stream == CHOKE_STDOUT ? &session->out : &session->err, bytes, length);
 }
 
-/* --max-output has no effect with --stream. */
+/* If output is passed on, --max-output has no effect. */
 static int build_request(struct run_command *run, char *const *argv, struct choke_error *error)
 {
     int r = ck_request_build(&run->request, &run->given.request, argv, error);
+    enum ck_report_form form = form_of(&run->given);
 
-    if (r >= 0 && form_of(&run->given) == CK_REPORT_STREAM) {
-        run->request.request.on_output = pass_on;
-        run->request.request.output_data = &run->session;
-        run->request.request.max_output_bytes = STREAM_CAPTURE_BYTES;
-    }
+    if (r < 0 || !ck_report_is_stream(form))
+        return r;
+    ck_stream_init(&run->lines, &run->session.out);
+    run->request.request.on_output = form == CK_REPORT_STREAM ? pass_on : ck_stream_write;
+    run->request.request.output_data = form == CK_REPORT_STREAM ? (void *)&run->session : &run->lines;
+    run->request.request.max_output_bytes = STREAM_CAPTURE_BYTES;
     return r;
 }
 
@@ -98,7 +112,9 @@ static int build_request(struct run_command *run, char *const *argv, struct chok
 static void bound_stream(struct run_command *run, const struct choke_job *job)
 {
     uint64_t timeout_ms = choke_job_timeout_ms(job);
-    ck_session_deadline(&run->session, timeout_ms + timeout_ms / 4);
+    /* 0: refused, and only the report is left. */
+    if (timeout_ms > 0)
+        ck_session_deadline(&run->session, timeout_ms + timeout_ms / 4);
 }
 
 /* Only for a FIFO: every other file is passed to the tool itself. */
@@ -125,13 +141,28 @@ static int run_to_end(struct run_command *run, struct choke_job **ret_job, struc
     if (r < 0)
         return r;
     r = choke_start(run->context, &run->request.request, ret_job, error);
-    if (r >= 0 && form_of(&run->given) == CK_REPORT_STREAM)
+    if (r >= 0 && ck_report_is_stream(form_of(&run->given)))
         bound_stream(run, *ret_job);
     /* A refused request is a job too, which has ended from the start. */
     if (r >= 0)
         r = ck_session_wait(&run->session, run->context, *ret_job, error);
     ck_session_end(&run->session);
     return r;
+}
+
+/*
+ * Of a stream that was passed on as JSON lines, truncated says whether lines were lost, not whether
+ * the copy in memory is complete.
+ */
+static int report(struct run_command *run, enum ck_report_form form, const struct choke_result *result)
+{
+    if (form != CK_REPORT_JSON_STREAM)
+        return ck_report_result(&run->session, form, result);
+    struct choke_result passed = *result;
+    ck_stream_end(&run->lines);
+    passed.out.truncated = run->lines.out.passed_bytes != result->out.total_bytes;
+    passed.err.truncated = run->lines.err.passed_bytes != result->err.total_bytes;
+    return ck_report_result(&run->session, form, &passed);
 }
 
 /* A dry run is not recorded. */
@@ -161,14 +192,14 @@ static int run_tool(struct run_command *run, char *const *argv)
         return ck_explain_request(&run->session, form, run->context, &run->request.request);
     if (run_to_end(run, &job, &error) < 0)
         return ck_report_failure(&run->session, form, &error);
-    return ck_report_result(&run->session, form, choke_job_result(job));
+    return report(run, form, choke_job_result(job));
 }
 
 /* A program that asked for JSON gets its errors as JSON, also those about the command line. */
 static int usage_failure(struct run_command *run, const struct choke_error *error)
 {
     if (run->given.json)
-        return ck_report_failure(&run->session, CK_REPORT_JSON, error);
+        return ck_report_failure(&run->session, form_of(&run->given), error);
     return ck_cli_usage_error(&ck_command_run, error);
 }
 

@@ -2,8 +2,9 @@
  * event.c - prints an event as one line with one write, so that lines of several processes do not
  * mix.
  *
- * As text, refusals and timeouts are left out: the command ends with the same message. With
- * --stream, truncation is left out too: it affects only the captured copy, which is not shown.
+ * As text, refusals and timeouts are left out: the command ends with the same message. If output is
+ * passed on as it arrives, truncation is left out too: it affects only the captured copy, which is
+ * not shown.
  */
 #include "cli/event.h"
 
@@ -67,11 +68,13 @@ static void print_text(struct ck_outlet *notes, const struct choke_event *event)
     free(text);
 }
 
-/* For text only. The names are those in chokepoint.h. */
+/* The names are those in chokepoint.h. */
 static bool is_reported_elsewhere(enum ck_report_form form, const char *name)
 {
-    if (form == CK_REPORT_STREAM && strcmp(name, "subproc.stdout.truncated") == 0)
-        return true;
+    if (strcmp(name, "subproc.stdout.truncated") == 0)
+        return ck_report_is_stream(form);
+    if (ck_report_is_json(form))
+        return false;
     return strcmp(name, "subproc.refused") == 0 || strcmp(name, "subproc.timeout") == 0;
 }
 
@@ -82,8 +85,10 @@ void ck_event_print(void *data, const struct choke_event *event)
     /* The levels are ordered. */
     if (event->level < CHOKE_WARNING && !printer->verbose)
         return;
-    if (printer->form == CK_REPORT_JSON)
+    if (is_reported_elsewhere(printer->form, event->name))
+        return;
+    if (ck_report_is_json(printer->form))
         print_json(printer->notes, event);
-    else if (!is_reported_elsewhere(printer->form, event->name))
+    else
         print_text(printer->notes, event);
 }

@@ -10,7 +10,7 @@
 
 struct ck_event_printer {
     struct ck_outlet *notes;  /* where the lines go */
-    enum ck_report_form form; /* JSON, or text for the other two */
+    enum ck_report_form form; /* JSON or text */
     bool verbose;             /* also debug and info, not only warnings */
 };
 

@@ -47,28 +47,46 @@ void ck_report_message(struct ck_session *session, const struct choke_error *err
                     error->message[0] != '\0' ? error->message : choke_outcome_name(error->outcome));
 }
 
+/* The first error of standard output, or else of standard error. The notes do not count. */
+static int write_error(const struct ck_session *session)
+{
+    return session->out.error != 0 ? session->out.error : session->err.error;
+}
+
+/* "run ... | head": the other commands of a pipeline end by SIGPIPE, and say nothing. */
+static bool is_reader_gone(const struct ck_session *session)
+{
+    return write_error(session) == EPIPE && !session->pipe_ignored;
+}
+
 /*
  * A script must not take a truncated report for a complete one, so a failed write changes the
- * status. stdout and stderr count; the notes do not.
+ * status.
  */
 int ck_report_written(struct ck_session *session, int status)
 {
-    int error = session->out.error != 0 ? session->out.error : session->err.error;
+    int error = write_error(session);
 
     if (error == 0)
         return status;
+    if (is_reader_gone(session))
+        return CK_EXIT_SIGNAL + SIGPIPE;
     ck_outlet_print(&session->notes, "chokepoint: cannot write to standard %s: %s\n",
                     session->out.error != 0 ? "output" : "error", strerror(error));
     return CK_EXIT_REFUSED;
 }
 
-/* "bytes" is what the tool wrote; the text may be less ("truncated"). */
-static json_t *capture_object(const struct choke_capture *capture)
+/*
+ * "bytes" is what the tool wrote; the text may be less ("truncated"). After JSON lines there is no
+ * text.
+ */
+static json_t *capture_object(const struct choke_capture *capture, bool with_text)
 {
     json_t *object = json_object();
     int bad = 0;
 
-    bad |= ck_jansson_set_data(object, capture->data, capture->length);
+    if (with_text)
+        bad |= ck_jansson_set_data(object, capture->data, capture->length);
     bad |= json_object_set_new(object, "bytes", json_integer((json_int_t)capture->total_bytes));
     bad |= json_object_set_new(object, "truncated", json_boolean(capture->truncated));
     if (!bad)
@@ -84,7 +102,7 @@ static json_t *milliseconds(uint64_t us)
 }
 
 /* Sets "outcome", "exit_code" and so on, up to the streams. */
-static int set_ending(json_t *object, const struct choke_result *result)
+static int set_ending(json_t *object, const struct choke_result *result, bool with_text)
 {
     int bad = 0;
 
@@ -93,8 +111,8 @@ static int set_ending(json_t *object, const struct choke_result *result)
     bad |= json_object_set_new(object, "exit_code",
                                result->outcome == CHOKE_EXITED ? json_integer(result->exit_code) : json_null());
     bad |= json_object_set_new(object, "signal", result->signal != 0 ? json_integer(result->signal) : json_null());
-    bad |= json_object_set_new(object, "stdout", capture_object(&result->out));
-    bad |= json_object_set_new(object, "stderr", capture_object(&result->err));
+    bad |= json_object_set_new(object, "stdout", capture_object(&result->out, with_text));
+    bad |= json_object_set_new(object, "stderr", capture_object(&result->err, with_text));
     bad |= json_object_set_new(object, "output_incomplete", json_boolean(result->output_incomplete));
     return bad;
 }
@@ -211,11 +229,11 @@ static int set_decision(json_t *object, const struct choke_result *result)
 }
 
 /* The order of the calls is the order of the members: jansson keeps it. */
-static void write_json(struct ck_session *session, const struct choke_result *result)
+static void write_json(struct ck_session *session, const struct choke_result *result, bool with_text)
 {
     json_t *object = json_object();
 
-    if (set_ending(object, result) || set_cost(object, result) || set_decision(object, result) ||
+    if (set_ending(object, result, with_text) || set_cost(object, result) || set_decision(object, result) ||
         set_limits(object, result) || set_changes(object, result) ||
         json_object_set_new(object, "egress", egress_object(result->egress)) ||
         json_object_set_new(object, "unrecorded", json_boolean(result->unrecorded)))
@@ -232,22 +250,38 @@ static void write_text(struct ck_session *session, const struct choke_result *re
     ck_outlet_write(&session->err, result->err.data, result->err.length);
 }
 
-/* CK_REPORT_STREAM: the streams were written while the tool ran, so only notes are left. */
+/*
+ * The outlet drops everything after a line for which the reader was too slow. The result is tried
+ * once more: the pipe may have room again, and the last line tells the reader that some were lost.
+ */
+static int report_json(struct ck_session *session, enum ck_report_form form, const struct choke_result *result)
+{
+    int status = exit_status(result, session->signal);
+
+    session->out.cut = false;
+    write_json(session, result, form == CK_REPORT_JSON);
+    if (status == 0 && session->out.cut)
+        status = CK_EXIT_REFUSED;
+    return ck_report_written(session, status);
+}
+
 int ck_report_result(struct ck_session *session, enum ck_report_form form, const struct choke_result *result)
 {
     int status = exit_status(result, session->signal);
 
-    if (form == CK_REPORT_JSON) {
-        write_json(session, result);
-        return ck_report_written(session, status);
-    }
+    if (ck_report_is_json(form))
+        return report_json(session, form, result);
     if (form == CK_REPORT_TEXT)
         write_text(session, result);
-    if (session->out.cut || session->err.cut)
+    if (session->out.cut || session->err.cut) {
         ck_outlet_print(&session->notes, "chokepoint: output was cut: its reader was too slow\n");
+        status = status == 0 ? CK_EXIT_REFUSED : status;
+    }
     if (result->kept_incomplete)
         ck_outlet_print(&session->notes, "chokepoint: not all changes could be kept\n");
-    if (result->error.outcome != CHOKE_NONE)
+    /* If the reader is gone, the command itself cancelled the tool. */
+    bool expected = is_reader_gone(session) && result->outcome == CHOKE_CANCELLED;
+    if (result->error.outcome != CHOKE_NONE && !expected)
         ck_report_message(session, &result->error);
     return ck_report_written(session, status);
 }

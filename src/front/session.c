@@ -15,6 +15,16 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+/*
+ * A blocked signal is queued even if it is ignored, so the disposition that nohup or another parent
+ * has set is checked here.
+ */
+static bool is_ignored(int signal)
+{
+    struct sigaction action;
+    return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 void ck_session_init(struct ck_session *session)
 {
     sigset_t pipe_only;
@@ -25,20 +35,11 @@ void ck_session_init(struct ck_session *session)
         .notes = CK_OUTLET(STDERR_FILENO),
         .feed = CK_FEED_NONE,
         .signal_fd = -1,
+        .pipe_ignored = is_ignored(SIGPIPE),
     };
     (void)sigemptyset(&pipe_only);
     (void)sigaddset(&pipe_only, SIGPIPE);
     (void)sigprocmask(SIG_BLOCK, &pipe_only, NULL);
-}
-
-/*
- * A blocked signal is queued even if it is ignored, so the disposition that nohup set is checked
- * here.
- */
-static bool is_ignored(int signal)
-{
-    struct sigaction action;
-    return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 /* A pending signal ends the wait of every outlet. */

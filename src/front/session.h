@@ -24,6 +24,7 @@ struct ck_session {
     struct ck_feed feed;    /* moves the tool's standard input while the job is waited for */
     int signal_fd;          /* -1: not begun */
     int signal;             /* the first signal that asked to stop; 0: none */
+    bool pipe_ignored;      /* SIGPIPE was ignored before: a closed reader is an error like others */
     sigset_t saved_mask;
 };
 

@@ -99,6 +99,19 @@ def test_stream_form_is_not_truncated(user_box):
     assert pattern(0, 300000) in answer.err
 
 
+def test_text_form_without_a_cap_is_not_truncated(user_box):
+    """Also beyond the copy that is kept in memory, and without an event about that."""
+    size = (64 << 20) + 1
+    answer = user_box.run("flood", str(size), "out", form=None)
+    assert (answer.status, len(answer.out), answer.err) == (0, size, b"")
+    assert answer.out == pattern(0, size)
+
+
+def test_text_form_shows_the_head(user_box):
+    answer = user_box.run("flood", "1000", "out", form=None, options=["--max-output", "100", "--keep-head", "10"])
+    assert answer.out == pattern(0, 10) + MARK + pattern(1000 - 73, 1000)
+
+
 def test_text_form_shows_the_capped_bytes(user_box):
     answer = user_box.run("flood", "1000", "out", form=None, options=["--max-output", "100"])
     assert answer.out == MARK + pattern(1000 - 83, 1000)

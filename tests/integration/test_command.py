@@ -3,6 +3,7 @@ R26, R27).
 """
 import json
 import os
+import select
 import shutil
 import subprocess
 import time
@@ -27,7 +28,7 @@ def test_help_names_every_command_and_option(user_box):
         assert name.encode() in overview.out
     page = user_box.call([user_box.command, "help", "run"])
     assert page.status == 0
-    for option in ("--cwd", "--root", "--timeout", "--probe", "--egress", "--env", "--stdin", "--max-output", "--jail",
+    for option in ("--cwd", "--root", "--timeout", "--probe", "--egress", "--env", "--stdin", "--max-output", "--keep-head", "--jail",
                    "--require-jail", "--sandbox", "--policy", "--json", "--stream", "--dry-run"):
         assert option.encode() in page.out
     assert user_box.call([user_box.command, "run", "--help"]).out == page.out
@@ -36,7 +37,7 @@ def test_help_names_every_command_and_option(user_box):
 
 @pytest.mark.parametrize("args", [
     [], ["frobnicate"], ["--frobnicate"], ["help", "frobnicate"], ["help", "policy", "frobnicate"], ["completion"], ["completion", "fish"], ["run"],
-    ["run", "--"], ["run", "--frobnicate", "--", "true"], ["run", "--json", "--stream", "--", "true"],
+    ["run", "--"], ["run", "--frobnicate", "--", "true"], ["run", "--stream", "--keep-head", "5", "--", "true"],
     ["run", "--time", "5", "--", "true"], ["run", "--cwd"], ["run", "--json=yes", "--", "true"], ["run", "--jail", "cage", "--", "true"],
     ["run", "--cwd", "/", "--cwd", "/", "--", "true"]])
 def test_usage_errors_say_so(user_box, args):
@@ -111,13 +112,23 @@ def test_stdin_that_is_no_file_is_refused(user_box, name):
 
 # ---- stream -----------------------------------------------------------------------------------
 
-def test_stream_passes_output_on_as_it_arrives(user_box):
+@pytest.mark.parametrize("form", ["--stream", None])
+def test_output_is_passed_on_as_it_arrives(user_box, form):
     script = "echo first; read go; echo second; echo third >&2; exit 6"
     process = user_box.popen(["sh", "-c", script], stdin=subprocess.PIPE,
-                             shape={"form": "--stream", "options": ["--stdin", "-"]})
+                             shape={"form": form, "options": ["--stdin", "-"]})
     assert process.stdout.readline() == b"first\n"
     out, err = process.communicate(b"go\n", timeout=20)
     assert (process.returncode, out, err) == (6, b"second\n", b"third\n")
+
+
+def test_output_is_kept_to_the_end_where_a_cap_is_given(user_box):
+    script = "echo first; read go; echo second"
+    process = user_box.popen(["sh", "-c", script], stdin=subprocess.PIPE,
+                             shape={"form": None, "options": ["--stdin", "-", "--max-output", "100"]})
+    assert not select.select([process.stdout], [], [], 0.3)[0]
+    assert process.communicate(b"go\n", timeout=20) == (b"first\nsecond\n", b"")
+    assert process.returncode == 0
 
 
 # ---- dry run ----------------------------------------------------------------------------------

@@ -7,6 +7,8 @@ import pathlib
 import subprocess
 import time
 
+import jsonschema
+
 MARK = b"...[TRUNCATED]..."
 
 OUTCOMES = ("exited signaled timeout cancelled disallowed tool_missing invalid cwd env_forbidden jail_unavailable "
@@ -23,6 +25,9 @@ CHANGE_KINDS = ("added", "modified", "deleted", "mode")
 CHANGE_TYPES = ("file", "dir", "link", "other")
 HITS = ("oom", "pids", "cpu", "fsize", "egress")
 EGRESS_COUNTS = ("allowed", "refused", "failed", "sent_bytes", "received_bytes")
+
+SCHEMA = json.loads((pathlib.Path(__file__).parents[2] / "docs/run.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
 
 VICTIMS = ("say_args", "say_env", "say_state", "flood", "ignore_signals", "escape", "chain", "fork_relay", "bomb", "stop_self", "kill_watchers",
            "attempt", "hog", "breach_calls", "breach_processes", "breach_mounts", "breach_files", "breach_net", "daemons",
@@ -52,6 +57,7 @@ class Answer:
     err: bytes
     seconds: float
     document: dict = None
+    passed_on: dict = None
 
     def __getitem__(self, key):
         return self.document[key]
@@ -61,7 +67,7 @@ class Answer:
         return self.document["outcome"]
 
     def stream(self, name: str) -> bytes:
-        return captured(self.document[name])
+        return captured(self.document[name]) if self.passed_on is None else self.passed_on[name]
 
     @property
     def message(self) -> str:
@@ -87,10 +93,15 @@ def is_count(value) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0
 
 
-def check_stream(stream) -> None:
-    assert set(stream) in ({"text", "bytes", "truncated"}, {"base64", "bytes", "truncated"}), stream.keys()
+def check_stream(stream, passed_on=None) -> None:
+    """passed_on: the bytes of the lines in front of the result, with --stream."""
     assert isinstance(stream["bytes"], int) and stream["bytes"] >= 0
     assert isinstance(stream["truncated"], bool)
+    if passed_on is not None:
+        assert set(stream) == {"bytes", "truncated"}
+        assert stream["truncated"] == (len(passed_on) < stream["bytes"]) and len(passed_on) <= stream["bytes"]
+        return
+    assert set(stream) in ({"text", "bytes", "truncated"}, {"base64", "bytes", "truncated"}), stream.keys()
     data = captured(stream)
     if stream["truncated"]:
         assert MARK in data and stream["bytes"] > len(data)  # not at its start if a head was asked for
@@ -125,13 +136,42 @@ def check_egress(document) -> None:
         assert all(is_count(egress[name]) for name in EGRESS_COUNTS)
 
 
-def check_shape(document) -> None:
+def check_lines(out: bytes):
+    """--json --stream: the result, and what was passed on of both streams. Every line is as docs/run.schema.json says."""
+    assert out.endswith(b"\n"), out[-200:]
+    *lines, last = out.split(b"\n")[:-1]
+    passed_on = {"stdout": [], "stderr": []}
+    for line in lines:
+        assert len(line) < 4096
+        piece = json.loads(line)
+        assert set(piece) in ({"stream", "text"}, {"stream", "base64"}), line
+        data = captured(piece)
+        assert data and (("text" in piece) == is_utf8(data)), line
+        passed_on[piece["stream"]].append(data)
+    for line in lines[:50]:  # the rest is of the same form, and the validator is slow
+        VALIDATOR.validate(json.loads(line))
+    document = json.loads(last)
+    passed_on = {name: b"".join(pieces) for name, pieces in passed_on.items()}
+    check_shape(document, passed_on)
+    return document, passed_on
+
+
+def is_utf8(data: bytes) -> bool:
+    try:
+        return data.decode() is not None
+    except UnicodeDecodeError:
+        return False
+
+
+def check_shape(document, passed_on=None) -> None:
     """R26: these fields, no others, of these types, in every outcome."""
-    assert set(document) == FIELDS, set(document) ^ FIELDS
+    assert set(document) == FIELDS == set(SCHEMA["definitions"]["result"]["properties"]), set(document) ^ FIELDS
+    if len(document["changes"] or []) < 1000:
+        VALIDATOR.validate(document)
     outcome = document["outcome"]
     assert outcome in OUTCOMES
-    check_stream(document["stdout"])
-    check_stream(document["stderr"])
+    for name in ("stdout", "stderr"):
+        check_stream(document[name], passed_on and passed_on[name])
     assert isinstance(document["output_incomplete"], bool) and isinstance(document["unrecorded"], bool)
     for name in ("duration_ms", "user_ms", "system_ms", "max_rss_kib"):
         assert is_count(document[name]), name
@@ -244,7 +284,7 @@ class Box:
         elif audit not in (None, "default"):
             command += ["--audit", str(audit)]
         if form:
-            command.append(form)
+            command += form.split()
         return command + list(options) + ["--"] + list(argv)
 
     def popen(self, argv, raw=False, env=None, shape=None, **keywords):
@@ -289,6 +329,9 @@ class Box:
             if "--dry-run" in shape.get("options", ()):
                 return answer
             check_shape(answer.document)
+            check_status(answer.status, answer.document)
+        elif shape["form"] == "--json --stream":
+            answer.document, answer.passed_on = check_lines(answer.out)
             check_status(answer.status, answer.document)
         return answer
 

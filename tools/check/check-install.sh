@@ -24,7 +24,8 @@ for file in "$prefix/bin/chokepoint" "$libraries/libchokepoint.so"; do
     fi
 done
 for file in share/man/man1/chokepoint.1 share/bash-completion/completions/chokepoint share/zsh/site-functions/_chokepoint \
-    share/chokepoint/policy.schema.json share/chokepoint/audit.schema.json share/chokepoint/gather.schema.json; do
+    share/chokepoint/policy.schema.json share/chokepoint/audit.schema.json share/chokepoint/gather.schema.json \
+    share/chokepoint/run.schema.json; do
     [ -s "$prefix/$file" ] || { echo "'$file' was not installed"; exit 1; }
 done
 "$prefix/bin/chokepoint" doctor --attack
