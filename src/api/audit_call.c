@@ -277,6 +277,7 @@ int ck_audit_write_outcome(struct choke_job *job)
         .result = job->result,
         .out_hash = end_hash(job, hashes && hashes->has_out ? &hashes->out : NULL, out_hash),
         .err_hash = end_hash(job, hashes && hashes->has_err ? &hashes->err : NULL, err_hash),
+        .passed_on = !!job->on_output,
         .end = end_of(job->result, shown),
     };
     return ck_body_write_outcome(&job->context->audit.record, &outcome);

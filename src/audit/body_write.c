@@ -263,12 +263,13 @@ int ck_body_write_egress(struct ck_record *record, const struct ck_audit_connect
     return 0;
 }
 
-static void write_stream(struct ck_json *json, const char *key, const struct choke_capture *capture, const char *hash)
+static void write_stream(struct ck_json *json, const char *key, const struct choke_capture *capture, const char *hash,
+                         bool passed_on)
 {
     ck_json_open(json, key, '{');
     ck_json_number(json, "bytes", capture->total_bytes);
     ck_json_word(json, "hash", hash);
-    ck_json_bool(json, "truncated", capture->truncated);
+    ck_json_bool(json, "truncated", capture->truncated && !passed_on);
     ck_json_close(json, '}');
 }
 
@@ -309,8 +310,8 @@ int ck_body_write_outcome(struct ck_record *record, const struct ck_audit_outcom
     write_caller(json, &outcome->caller);
     write_tool_name(json, result->tool_name);
     write_ending(json, result);
-    write_stream(json, "stdout", &result->out, outcome->out_hash);
-    write_stream(json, "stderr", &result->err, outcome->err_hash);
+    write_stream(json, "stdout", &result->out, outcome->out_hash, outcome->passed_on);
+    write_stream(json, "stderr", &result->err, outcome->err_hash, outcome->passed_on);
     ck_json_bool(json, "output_incomplete", result->output_incomplete);
     ck_json_number(json, "duration_us", result->duration_us);
     ck_json_number(json, "user_us", result->user_us);

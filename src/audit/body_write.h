@@ -82,6 +82,7 @@ struct ck_audit_outcome {
     struct ck_audit_caller caller;
     const struct choke_result *result;
     const char *out_hash, *err_hash; /* NULL: could not be computed */
+    bool passed_on;                  /* the caller got all output as it arrived */
     struct ck_audit_end end;
 };
 

@@ -69,6 +69,13 @@ def test_output_that_is_passed_on_is_hashed_too(box):
     assert records(box.log)[-1]["stdout"] == {"bytes": 2, "hash": audit.digest(b"x\0"), "truncated": False}
 
 
+@pytest.mark.parametrize("form", [None, "--stream", "--json --stream"])
+def test_output_that_is_passed_on_is_not_recorded_as_truncated(user_box, form):
+    user_box.run("flood", "3000000", "out", form=form)
+    assert records(user_box.log)[-1]["stdout"] == {"bytes": 3000000, "hash": audit.digest(pattern(0, 3000000)),
+                                                   "truncated": False}
+
+
 @pytest.mark.parametrize("argv,shape,outcome,rule", [
     (["bash"], {}, "disallowed", "tools"),
     (["true"], {"cwd": "/"}, "cwd", "request.cwd"),
