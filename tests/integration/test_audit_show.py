@@ -262,7 +262,7 @@ def test_follow_goes_on_across_rotations(viewer):
     follower.wait_for(19)
     assert [json.loads(line)["seq"] for line in follower.lines()] == list(range(19))
     follower.process.send_signal(signal.SIGINT)
-    assert follower.process.wait(20) == -signal.SIGINT
+    assert follower.process.wait(60) == -signal.SIGINT
     assert follower.process.stderr.read() == b""
 
 
@@ -290,7 +290,7 @@ def test_follow_reports_damage_at_once_and_once(viewer):
     wait_until(lambda: said.append(follower.process.stderr.read() or b"") or b"\n" in b"".join(said), "the damage")
     assert b"".join(said).count(b":101: duplicated: record 50") == 1
     follower.process.send_signal(signal.SIGTERM)
-    follower.process.wait(20)
+    follower.process.wait(60)
 
 
 def test_follow_ends_when_nobody_reads_any_more(viewer):
@@ -298,7 +298,7 @@ def test_follow_ends_when_nobody_reads_any_more(viewer):
     follower = Follower(viewer)
     follower.wait_for(7)
     follower.process.stdout.close()
-    follower.process.wait(20)
+    follower.process.wait(60)
 
 
 # ---- what the command itself writes ----

@@ -83,7 +83,7 @@ def test_scratch_is_named_after_the_probe(box):
     assert name.startswith("chokepoint-my_probe-")
     assert directory.stat().st_mode & 0o7777 == 0o700 and directory.parent.stat().st_mode & 0o7777 == 0o700
     process.terminate()
-    process.wait(20)
+    process.wait(60)
 
 
 def test_a_refused_run_makes_no_scratch(box):
@@ -313,5 +313,5 @@ def test_many_at_once_do_not_meet(box):
     processes = [box.popen(["sh", "-c", f"echo {i} >$HOME/mine; sleep 0.2; cat $HOME/mine; ls $HOME"],
                            env=bwrapped.environment(box), shape={"options": ["--jail", "bwrap"]}) for i in range(8)]
     for i, process in enumerate(processes):
-        document = json.loads(process.communicate(timeout=20)[0])
+        document = json.loads(process.communicate(timeout=60)[0])
         assert document["stdout"]["text"] == f"{i}\nmine\n", document

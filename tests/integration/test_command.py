@@ -6,7 +6,6 @@ import os
 import select
 import shutil
 import subprocess
-import time
 
 import pytest
 
@@ -70,15 +69,13 @@ def test_reader_that_goes_away_ends_the_tool(user_box):
     process = user_box.popen(["yes"], shape={"form": "--stream", "timeout": 20})
     assert process.stdout.read(2) == b"y\n"
     process.stdout.close()
-    assert process.wait(20) != 0
+    assert process.wait(60) != 0
 
 
 def test_reader_that_does_not_read_cannot_hold_the_command(user_box):
     """--stream into a pipe that is full: the call still ends."""
-    began = time.monotonic()
     process = user_box.popen(["yes"], shape={"form": "--stream", "timeout": 1})
-    assert process.wait(20) == 124
-    assert time.monotonic() - began <= 10
+    assert process.wait(60) == 124  # else it waits for the reader for ever
 
 
 # ---- stdin ------------------------------------------------------------------------------------
@@ -118,7 +115,7 @@ def test_output_is_passed_on_as_it_arrives(user_box, form):
     process = user_box.popen(["sh", "-c", script], stdin=subprocess.PIPE,
                              shape={"form": form, "options": ["--stdin", "-"]})
     assert process.stdout.readline() == b"first\n"
-    out, err = process.communicate(b"go\n", timeout=20)
+    out, err = process.communicate(b"go\n", timeout=60)
     assert (process.returncode, out, err) == (6, b"second\n", b"third\n")
 
 

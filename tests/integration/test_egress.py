@@ -13,6 +13,7 @@ import registry
 from feature import scaled
 from jails import JAILS
 from no_userns import NoUserns, on_fake_kernel
+from promises import given_time
 
 PROXY = "http://127.0.0.1:3128"
 FETCH = """
@@ -143,7 +144,9 @@ def test_credential_in_a_name_is_neither_recorded_nor_reported(way):
 
 
 def test_run_that_is_ended_takes_its_connections_along(way):
-    answer = way.run("curl", "-sS", "--limit-rate", "1000", "https://web.example.org/flood?9000000", timeout=3)
+    answer = given_time(lambda timeout: way.run("curl", "-sS", "--limit-rate", "1000",
+                                                "https://web.example.org/flood?9000000", timeout=timeout),
+                        lambda answer: way.events(answer, "allowed"))
     assert answer.outcome == "timeout"
     names = [json.loads(line)["event"] for line in answer.err.splitlines()]
     assert names.index("subproc.egress.closed") < names.index("subproc.exited")

@@ -16,6 +16,7 @@ import pytest
 
 import processes
 from processes import wait_until
+from promises import given_time
 from tracing import Tracing, report_of, without_timing
 
 NOBODY = 65534
@@ -81,7 +82,8 @@ def test_what_a_program_does_is_reported(tracing):
 
 def test_program_that_stays_is_ended_when_its_time_is_over(root_tracing):
     root_tracing.image("write=/run/ready", "stay=")
-    report = root_tracing.look("--probes", root_tracing.probes(1))
+    report = given_time(lambda seconds: root_tracing.look("--probes", root_tracing.probes(seconds)),
+                        lambda report: pick(report["evidence"]["files"], path="/run/ready", error=None), (1, 5, 25))
     assert (report["state"], report["evidence"]["ended"], report["evidence"]["exit_code"]) == ("ok", "time", None)
     assert pick(report["evidence"]["files"], path="/run/ready", error=None)
     assert root_tracing.running() == []
@@ -93,7 +95,7 @@ def test_container_ends_with_the_command(root_tracing, how):
     process = root_tracing.box.popen(root_tracing.gather_argv("--probes", root_tracing.probes(600)), raw=True)
     wait_until(root_tracing.running, "the container runs")
     process.send_signal(how)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=60)
     if how == signal.SIGINT:
         document = json.loads(out)
         assert process.returncode == 130 and document["cancelled"] and report_of(document)["state"] == "cancelled"
@@ -120,14 +122,15 @@ def test_container_ends_with_its_client(root_tracing):
     process = root_tracing.box.popen(root_tracing.gather_argv("--probes", root_tracing.probes(600)), raw=True)
     wait_until(root_tracing.running, "the container runs")
     os.kill(client(), signal.SIGKILL)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=60)
     assert process.returncode == 0 and report_of(json.loads(out))["state"] == "failed"
     wait_until(lambda: not root_tracing.containers(), "the container is gone")
 
 
 def test_container_that_does_not_end_in_time_is_a_timeout(root_tracing):
     root_tracing.image("stay=")
-    report = root_tracing.look("--probes", root_tracing.probes(600), "--timeout", 6)
+    report = given_time(lambda seconds: root_tracing.look("--probes", root_tracing.probes(600), "--timeout", seconds),
+                        lambda report: report["calls"][-1]["id"] == "run", (6, 20, 60))
     assert report["state"] == "timeout" and report["calls"][-1]["id"] == "run"
     wait_until(lambda: not root_tracing.containers(), "the container is gone")
 

@@ -81,7 +81,7 @@ def test_no_cgroup_is_left_of_many_runs_when_the_caller_is_killed(root_box):
     assert process.stdout.readline() == b"holding\n"
     assert len(cgroups.of_ours(lambda pid: int(pid) in descendants(process.pid))) >= 2
     process.kill()
-    process.wait(20)
+    process.wait(60)
     wait_until(nothing_runs, "all are dead")
     assert not cgroups.stale()
 
@@ -100,7 +100,7 @@ def test_leftovers_of_killed_keepers_are_swept_by_the_next_run(root_box, jail):
         signal_if_there(pid, signal.SIGSTOP)
     for pid in [process.pid, *descendants(process.pid)]:
         signal_if_there(pid, signal.SIGKILL)
-    process.wait(20)
+    process.wait(60)
     wait_until(nothing_runs, "all are dead")
     assert cgroups.stale(), "the massacre left nothing to sweep"
     assert root_box.run("true", policy=policy).outcome == "exited"

@@ -8,7 +8,7 @@ import pytest
 
 from command import FIELDS
 from feature import skip
-from promises import is_in_time, returns_in_time, tried
+from promises import given_time, is_in_time, returns_in_time, tried
 from no_userns import on_fake_kernel
 
 
@@ -199,7 +199,8 @@ def test_text_form_passes_streams_apart(box):
 
 
 def test_text_form_prints_the_tools_output_before_the_message(box):
-    answer = box.run("sh", "-c", "echo out; echo err >&2; exec sleep 20", timeout=2, form=None)
+    answer = given_time(lambda timeout: box.run("sh", "-c", "echo out; echo err >&2; exec sleep 1000", timeout=timeout, form=None),
+                        lambda answer: answer.err.startswith(b"err\n"))
     assert (answer.status, answer.out) == (124, b"out\n")
     assert answer.err.startswith(b"err\nchokepoint: ")
     assert answer.err.count(b"\n") == 2

@@ -54,7 +54,7 @@ class Gathered:
         return json.dumps(strip(self.document), sort_keys=True)
 
 
-def gather(box, *options, probes=None, deadline=60.0, env=None, **shape) -> Gathered:
+def gather(box, *options, probes=None, deadline=120.0, env=None, **shape) -> Gathered:
     if probes is not None:
         options = (*options, "--probes", write_probes(box, *probes))
     return Gathered(box.call(gather_argv(box, "--json", *options, **shape), deadline=deadline, env=env))

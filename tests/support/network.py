@@ -54,7 +54,7 @@ class Network:
     def close(self):
         self.process.stdin.close()
         self.process.stdout.close()
-        self.process.wait(timeout=10)
+        self.process.wait(timeout=60)
 
     def ask(self, question):
         self.process.stdin.write(json.dumps(question).encode() + b"\n")

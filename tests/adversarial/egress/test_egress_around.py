@@ -115,7 +115,7 @@ def test_datagram_leaves_without_a_jail(egress_cell):
     """That the test above is about something."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as resolver:
         resolver.bind(("127.0.0.1", 0))
-        resolver.settimeout(5)
+        resolver.settimeout(60)
         egress_cell.succeeds_outside("breach_net", "query", "127.0.0.1", resolver.getsockname()[1])
         assert b"secret" in resolver.recv(512)
 
@@ -171,5 +171,5 @@ def test_two_runs_at_once_have_two_networks(egress_cell):
     networks = [process.stdout.readline() for process in running]
     for process in running:
         process.stdin.close()
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=60) == 0
     assert all(network.startswith(b"net:[") for network in networks) and networks[0] != networks[1]

@@ -7,7 +7,7 @@ be seen and is another one does not, even there.
 """
 import pytest
 
-from gates import ADDRESS, HOST, read_all, read_until
+from gates import ADDRESS, HOST, PATIENCE, read_all, read_until
 from hellos import ALERT, OTHER, cut, extended, hello, server_name
 
 
@@ -38,7 +38,7 @@ def through(gate, scripted_server, data):
     """What comes back, when the tunnel is done."""
     with gate.tunnel(scripted_server.target) as client:
         client.sendall(data)
-        client.settimeout(5)
+        client.settimeout(PATIENCE)
         try:
             return read_all(client)
         except ConnectionResetError:

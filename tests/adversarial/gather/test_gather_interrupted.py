@@ -21,14 +21,14 @@ from processes import marked, wait_until
 from promises import none_left
 
 STATUSES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
-ALL_AT_ONCE = 10  # seconds, for a machine that has other things to do; the tools would stay for 60
+ALL_AT_ONCE = 60  # seconds, for a machine that has other things to do; the tools would stay longer
 
 
 def start(box, marker, *options, **keywords):
     """One probe is done, two hang, one waits for a free slot and one for a hanging probe."""
     probes = write_probes(box, probe("done", "say_args", "x"),
-                          probe("hung", "ignore_signals", marker, timeout_s=60, needs=["done"]),
-                          probe("daemon", "escape", "setsid", marker, timeout_s=60, needs=["done"]),
+                          probe("hung", "ignore_signals", marker, timeout_s=300, needs=["done"]),
+                          probe("daemon", "escape", "setsid", marker, timeout_s=300, needs=["done"]),
                           probe("queued", "true", needs=["done"]), probe("behind", "true", needs=["hung"]))
     process = box.popen(gather_argv(box, "--probes", probes, "--jobs", "2", *options), raw=True, **keywords)
     wait_until(lambda: len(marked(marker, "ignore_signals")) == 1 and len(marked(marker, "escape")) == 2,

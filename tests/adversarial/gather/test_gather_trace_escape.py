@@ -15,6 +15,7 @@ import signal
 
 import pytest
 
+import processes
 from processes import wait_until
 from tracing import Tracing, report_of
 
@@ -63,11 +64,11 @@ def test_program_that_the_loader_starts_is_listed(tracing):
 
 def tracer():
     """The process of strace: by its loader, in a directory that has its name from this project."""
-    for pid in filter(str.isdigit, os.listdir("/proc")):
+    for pid in processes.descendants(os.getpid()):  # not another test's
         with contextlib.suppress(OSError):
             argv = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
             if argv[0].startswith(b"/.chokepoint-") and argv[0].endswith(b"/loader"):
-                return int(pid)
+                return pid
     return None
 
 

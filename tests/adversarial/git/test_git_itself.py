@@ -35,6 +35,6 @@ def test_git_does_not_apply_a_patch_as_a_filter(box, args):
     repo.git(*args, check=False)
     assert made.read_text() == "written\n", "plain git did not fall for it"
     made.unlink()
-    answer = repo.box.run("git", *args, policy="default", timeout=20)
+    answer = repo.box.run("git", *args, policy="default", timeout=60)
     assert answer.outcome == "exited", answer.document
     assert not made.exists()

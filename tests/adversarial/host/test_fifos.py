@@ -30,7 +30,7 @@ def cat(request, box):
     """Runs cat with this standard input."""
     policy = cat_policy(box)
 
-    def run(path, timeout=20):
+    def run(path, timeout=60):
         return box.run("cat", policy=policy, options=["--jail", request.param, "--stdin", str(path)], timeout=timeout)
     return run
 

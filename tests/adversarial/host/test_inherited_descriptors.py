@@ -9,6 +9,8 @@ import re
 
 import pytest
 
+from processes import PATIENCE_S
+
 
 def descriptors(answer):
     assert answer.status == 0, answer.document
@@ -59,7 +61,7 @@ def test_closed_standard_descriptors_are_not_filled_with_something_else(box, clo
     trace = box.canary()
     script = f"exec >>'{trace}'; readlink /proc/self/fd/0; readlink /proc/self/fd/2"
     process = box.popen(["sh", "-c", script], preexec_fn=no_userns)
-    process.communicate(timeout=20)
+    process.communicate(timeout=PATIENCE_S)
     if process.returncode == 125 and 1 in closed:
         return  # it cannot print its document, and says so by its status
     assert process.returncode == 0

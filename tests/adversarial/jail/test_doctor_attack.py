@@ -48,7 +48,7 @@ def attempts(document, state=None):
 
 
 def attacked(box, *options):
-    answer = box.call([box.command, "doctor", "--attack", *options], deadline=60)
+    answer = box.call([box.command, "doctor", "--attack", *options], deadline=120)
     return answer, check_shape(json.loads(answer.out)) if "--json" in options else answer.out.decode()
 
 
@@ -84,7 +84,7 @@ class World:
                         self.listen(socket.AF_UNIX, str(self.root / "datagram.socket"), socket.SOCK_DGRAM)]
         for name in ("stream.socket", "datagram.socket"):
             (self.root / name).chmod(0o777)
-        self.other = box.popen(["sleep", "30"], raw=True)
+        self.other = box.popen(["sleep", "1000"], raw=True)
         self.values = {"{secret}": self.secret, "{port}": self.sockets[0].getsockname()[1], "{abstract}": marker,
                       "{pid}": self.other.pid, "{marker}": marker, "{number}": os.getpid() + 0x10000,
                       "{loader}": "/lib64/ld-linux-x86-64.so.2", "{inode}": self.secret.stat().st_ino}

@@ -21,7 +21,7 @@ def test_daemons_are_real(box, marker):
 
 
 def test_thousand_daemons_die_with_the_run(cell, marker):
-    answer = cell.succeeds_inside("daemons", "1000", marker, timeout=25)
+    answer = cell.succeeds_inside("daemons", "1000", marker, timeout=80)
     none_left(marker)
     assert answer.stream("stdout") == b"ready\n" and answer["kill"] == "pidns"
 

@@ -4,11 +4,19 @@ that the repository is on, by its inode number, wherever it is.
 
 Expected: refused. The handle of a visible file is refused too.
 """
+import pathlib
+import tempfile
 
 
 def test_hidden_file_is_not_opened(root_cell):
-    secret = root_cell.box.file("outside/secret", "of another repository", 0o600)
-    root_cell.breaks_out_only_outside("breach_mounts", "guess", secret.stat().st_ino, ".", errnos="EPERM")
+    """On a disk: in memory the number of an inode is not enough for a handle."""
+    with tempfile.TemporaryDirectory(prefix="choke-test-", dir="/var/tmp") as directory:
+        secret, root = pathlib.Path(directory, "secret"), pathlib.Path(directory, "root")
+        secret.write_text("of another repository", encoding="utf-8")
+        secret.chmod(0o600)
+        root.mkdir()
+        root_cell.breaks_out_only_outside("breach_mounts", "guess", secret.stat().st_ino, ".", errnos="EPERM", root=root,
+                                          cwd=root)
 
 
 def test_handle_is_not_made(cell):

@@ -27,7 +27,7 @@ def test_nothing_is_left_after_the_command_is_killed(cell, marker):
     with nothing_left(cell, f"seed {seed}", swept=True) as env:
         for _ in range(scaled(50, 20)):
             process = cell.box.popen(["escape", "setsid", marker], env=env,
-                                     shape={"timeout": 20, "options": ["--jail", cell.jail], "policy": cell.policy})
+                                     shape={"timeout": 90, "options": ["--jail", cell.jail], "policy": cell.policy})
             wait_actively(rng.random() ** 2 * scaled(60, 300) / 1000)
             process.kill()
             process.communicate()

@@ -16,7 +16,7 @@ LIMIT = {"memory_mib": 64}
 @pytest.mark.parametrize("what", ["memory", "shared"])
 @pytest.mark.parametrize("jail", JAILS)
 def test_process_does_not_get_more_than_its_limit(box, jail, what):
-    answer = limited(box, "hog", what, "256", jail=jail, limits=LIMIT, timeout=20)
+    answer = limited(box, "hog", what, "256", jail=jail, limits=LIMIT, timeout=60)
     if mechanisms(answer)["memory_mib"] == "rlimit":
         assert (answer.outcome, answer["limit_hit"]) == ("exited", None)
         assert 0 < int(answer.stream("stdout")) < 64
@@ -29,7 +29,7 @@ def test_process_does_not_get_more_than_its_limit(box, jail, what):
 
 @pytest.mark.parametrize("jail", JAILS)
 def test_same_memory_is_available_without_the_limit(box, jail):
-    answer = limited(box, "hog_free", "memory", "256", jail=jail, limits=LIMIT, timeout=20)
+    answer = limited(box, "hog_free", "memory", "256", jail=jail, limits=LIMIT, timeout=60)
     assert (answer.stream("stdout"), answer["limits"], answer["limit_hit"]) == (b"full\n", [], None)
 
 
@@ -37,6 +37,6 @@ def test_same_memory_is_available_without_the_limit(box, jail):
 def test_processes_below_it_are_bounded_together(root_box, jail):
     need_cgroup(root_box)
     assert limited(root_box, "hog", "family", "4", jail=jail, limits=LIMIT).stream("stdout") == b"full\n"
-    answer = limited(root_box, "hog", "family", "40", jail=jail, limits=LIMIT, timeout=20)
+    answer = limited(root_box, "hog", "family", "40", jail=jail, limits=LIMIT, timeout=60)
     assert answer["limit_hit"] == "oom"
     assert answer.stream("stdout") != b"full\n"

@@ -9,7 +9,7 @@ import select
 
 from command import MARK, captured, pattern
 from feature import sanitized, scaled
-from processes import stat_of, wait_until
+from processes import PATIENCE_S, stat_of, wait_until
 from promises import returns_in_time
 
 MIB = 1 << 20
@@ -26,11 +26,11 @@ def flood(box, size):
     that nobody has read yet, and the document does not fit."""
     env = box.environment(ASAN_OPTIONS="quarantine_size_mb=1") if sanitized() else None
     process = box.popen(["flood", str(size), "out"], env=env,
-                        shape={"timeout": 100, "options": ["--max-output", str(MIB)]})
-    assert select.select([process.stdout], [], [], 100)[0]
+                        shape={"timeout": 300, "options": ["--max-output", str(MIB)]})
+    assert select.select([process.stdout], [], [], 300)[0]
     wait_until(lambda: stat_of(process.pid)[0] == "S", "it waits for the reader")
     peak = peak_kib(process.pid)
-    out, _ = process.communicate(timeout=20)
+    out, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
     return json.loads(out), peak
 

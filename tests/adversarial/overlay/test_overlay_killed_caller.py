@@ -64,7 +64,7 @@ def test_list_that_died_with_the_warden_is_said_to_be_incomplete(overlay_box):
     wait_until(lambda: any(map(is_warden_of_a_jail, descendants(process.pid))), "the run has begun")
     for pid in filter(is_warden_of_a_jail, descendants(process.pid)):
         os.kill(pid, signal.SIGKILL)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=60)
     document = json.loads(out)
     check_shape(document)
     assert (document["outcome"], document["changes"]) == ("cancelled", []), document

@@ -8,6 +8,7 @@ and once it runs it keeps the directory it was given.
 import os
 
 from feature import scaled
+from processes import PATIENCE_S
 
 
 def test_race_is_never_won(box):
@@ -37,5 +38,5 @@ def test_swap_during_the_run_does_not_move_the_tool(box):
     process.stdin.write(b"go\n")
     process.stdin.close()
     process.stdin = None
-    out, _ = process.communicate(timeout=20)
+    out, _ = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, out) == (0, b"inside")

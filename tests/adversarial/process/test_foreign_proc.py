@@ -31,7 +31,7 @@ def run_and_look(box, superuser, argv, look_for):
                         group=superuser.gid)
     document = json.loads(process.stdout.readline())
     left = marked(look_for)
-    process.communicate(b"go on\n", timeout=20)
+    process.communicate(b"go on\n", timeout=60)
     return document, left
 
 

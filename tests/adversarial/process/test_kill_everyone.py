@@ -18,7 +18,7 @@ from processes import marked, wait_until
 def test_nothing_is_left(user_box, marker, number):
     if os.geteuid() != 0 or user_box.actor.uid == 0:
         skip("root", "the tool must belong to a user who has no other process")
-    process = user_box.popen(["kill_watchers", str(int(number)), "everyone", marker], shape={"timeout": 15})
-    status = process.wait(20)
+    process = user_box.popen(["kill_watchers", str(int(number)), "everyone", marker], shape={"timeout": 90})
+    status = process.wait(60)
     assert status == -signal.SIGKILL if number == signal.SIGKILL else status == 143
     wait_until(lambda: not marked(marker), "the tree is dead")

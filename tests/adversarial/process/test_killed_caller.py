@@ -13,12 +13,12 @@ import pytest
 
 import cgroups
 from feature import scaled
-from processes import command_line, describe, marked, nothing_runs, of_this_test, wait_until
+from processes import PATIENCE_S, command_line, describe, marked, nothing_runs, of_this_test, wait_until
 
 
 def kill_and_look(box, process, when):
     process.kill()
-    assert process.wait(20) == -signal.SIGKILL
+    assert process.wait(PATIENCE_S) == -signal.SIGKILL
     try:
         wait_until(lambda: nothing_runs(but=process.pid))
     except AssertionError:
@@ -31,7 +31,7 @@ def test_nothing_is_left_at_fifty_moments(box, marker):
     seed = random.randrange(1 << 32)
     rng = random.Random(seed)
     for number in range(scaled(50, 20)):
-        process = box.popen(["escape", "setsid", marker], shape={"timeout": 20})
+        process = box.popen(["escape", "setsid", marker], shape={"timeout": 90})
         # The moment is the attack: from before exec to well after the tool has settled.
         moment = rng.random() ** 2 * scaled(30, 150) / 1000
         end = time.monotonic() + moment
@@ -43,13 +43,13 @@ def test_nothing_is_left_at_fifty_moments(box, marker):
 
 def test_nothing_is_left_of_a_settled_tree(box, marker):
     for _ in range(5):
-        process = box.popen(["escape", "groups", marker], shape={"timeout": 20})
+        process = box.popen(["escape", "groups", marker], shape={"timeout": 90})
         wait_until(lambda: len(marked(marker, "escape")) == 21, "the tree has grown")
         kill_and_look(box, process, "when settled")
 
 
 def test_nothing_is_left_of_a_deep_chain(box, marker):
-    process = box.popen(["chain", "300", "leave", marker], shape={"timeout": 20, "form": "--stream"})
+    process = box.popen(["chain", "300", "leave", marker], shape={"timeout": 90, "form": "--stream"})
     assert process.stdout.readline() == b"deep\n"
     kill_and_look(box, process, "when deep")
 
