@@ -41,17 +41,29 @@ APART = {"test_collect_slices.py", "test_cpu_hog.py", "test_doctor.py", "test_fo
 TOGETHER = {"test_default_docker.py": "docker", "test_gather_trace.py": "docker", "test_gather_trace_fetch.py": "docker",
             "test_gather_trace_forged.py": "docker", "test_gather_trace_tracer.py": "docker",
             "test_gather_trace_escape.py": "docker", "test_gather_trace_names.py": "docker"}
-# This test takes as long as all others of its file together.
-TOGETHER["test_attempts_succeed_without_a_jail"] = "attempts"
+
+# The processes get groups and lone tests in this order, then the others: if a long one came last, all processes but one
+# would wait for its end.
+LONG = ("docker", "test_git_repository.py", "test_egress.py", "test_grammar_properties.py", "test_gather_repositories.py",
+        "test_shortage.py", "test_overlay_tree.py", "test_default_syntax.py", "test_cpu_hog.py", "test_egress_around.py",
+        "test_no_namespaces.py", "test_collect_slices.py", "test_git.py", "test_jail_races.py", "test_jail_exec.py",
+        "test_egress_refused.py", "test_doctor.py", "test_doctor_attack.py", "test_hostile_cache.py", "test_hostile_npmrc.py",
+        "test_default_npm.py", "test_overlay.py", "test_default_tools.py", "test_lock.py", "test_gather_probes.py",
+        "test_jail_full_disk.py", "test_jailed_tools.py", "test_gather_view.py", "test_readme.py", "test_foreign_proc.py")
+RANKS = {name: rank for rank, name in enumerate(LONG)}
 
 # These tests bound the time of a run and mostly wait. They run beside each other, and beside
 # nothing else.
-TIMED = {"test_doctor_attack.py", "test_foreign_proc.py", "test_process_groups.py", "test_setsid_daemon.py",
-         "test_sigterm_ignored.py",
-         "test_killed_warden.py", "test_stopped_tool.py",
-         "test_stopped_warden.py", "test_a_timeout_gives_the_tool_its_time_and_ends_the_rest",
+TIMED = {"test_process_groups.py", "test_setsid_daemon.py", "test_sigterm_ignored.py", "test_killed_warden.py",
+         "test_stopped_tool.py", "test_stopped_warden.py",
+         "test_everything_holds_here", "test_text_names_each_promise", "test_attacker_that_succeeds_is_broken",
+         "test_missing_layers_are_named",  # of test_doctor_attack.py: all attempts together have a time
+         "test_a_file_written_just_now_is_not_remembered", "test_a_signal_ends_the_wait_for_versions",
+         "test_a_timeout_gives_the_tool_its_time_and_ends_the_rest", "test_daemons_die_at_the_timeout",
          "test_endless_output_ends_at_the_timeout", "test_freed_context_does_not_go_on_copying",
-         "test_returned_by_one_and_a_half_times_the_timeout", "test_timeout", "test_timeout_from_the_policy", "test_timeout_holds"}
+         "test_group_is_killed_at_the_timeout", "test_many_hung_probes_do_not_add_up",
+         "test_package_files_do_not_hold_the_caller_up", "test_returned_by_one_and_a_half_times_the_timeout", "test_timeout",
+         "test_timeout_from_the_policy", "test_timeout_holds"}
 # These are not repeated under the sanitizers, except in a full run: they take long, and other tests
 # reach the same code of ours. Other programs do the work there: containers and their tracer, node,
 # npm and git, attackers that are never sanitized, generators of documents. test_gather_trace.py and
@@ -107,6 +119,10 @@ def is_repetition(item) -> bool:
     return sanitized() and not full() and bool({item.path.name, item.originalname} & PLAIN)
 
 
+def rank_of(item) -> int:
+    return RANKS.get(TOGETHER.get(item.path.name, item.path.name), len(RANKS))
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for its groups
 def pytest_collection_modifyitems(config, items):
     left_out = [item for item in items if is_repetition(item)]
@@ -120,16 +136,21 @@ def pytest_collection_modifyitems(config, items):
         elif names & TIMED:
             item.add_marker(pytest.mark.timed)
         if item.path.name not in APART:
-            group = TOGETHER.get(item.originalname) or TOGETHER.get(item.path.name, item.path.name)
+            group = TOGETHER.get(item.path.name, item.path.name)
             item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=rank_of)
 
 
 @pytest.fixture(scope="session")
 def stage():
     """Copies the command, the libraries and the helpers, at the same relative paths, to a
-    directory that every user can read."""
+    directory that every user can read. CHOKE_TEST_STAGE: the directory for it."""
     build = pathlib.Path(os.environ["CHOKE_BUILD"])
-    top = pathlib.Path(tempfile.mkdtemp(prefix="choke-test-"))
+    if "CHOKE_TEST_STAGE" in os.environ:  # short: some messages and addresses that hold a path have a limit
+        top = pathlib.Path(os.environ["CHOKE_TEST_STAGE"], str(os.getpid()))
+        top.mkdir()
+    else:
+        top = pathlib.Path(tempfile.mkdtemp(prefix="choke-test-"))
     top.chmod(0o755)
     try:
         wanted = [build / "chokepoint", build / "chokepoint-attack", *(build / "src").glob("lib*.so*"),

@@ -64,7 +64,7 @@ def running(env):
         skip("docker", "a daemon can be started by root only")
     if program is None:
         skip("docker", "dockerd is missing")
-    directory = pathlib.Path(tempfile.mkdtemp(prefix="choke-docker-"))
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="choke-docker-", dir=os.environ.get("CHOKE_TEST_STAGE")))
     socket = directory / "docker.sock"
     # The seccomp filter of the daemon is off: a refusal in a container comes from the code under
     # test.

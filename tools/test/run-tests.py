@@ -1,16 +1,20 @@
 #!/usr/bin/python3
 """run-tests.py [SUITE...] - run all suites, or these and the builds they need. "full": with the long variants of the tests.
 
-Suites run in parallel, long ones first. Suites that measure time run afterwards, one at a time. The last line is "N passed, N failed".
+Suites run in lanes beside each other (suites.LANES). Suites that measure time run afterwards, one at a time. The last
+line is "N passed, N failed".
 """
 import argparse
 import concurrent.futures
+import contextvars
 import os
 import resource
 import sys
+import threading
 import time
 
 import harness
+import memory
 import suites
 
 sys.path.insert(0, os.path.join(harness.ROOT, "tests", "support"))
@@ -43,58 +47,100 @@ def arguments():
 
 
 def select(names):
-    """The named suites and those they need, in the order of their runs: each comes after what it needs."""
+    """The named suites and those they need."""
     unknown = set(names) - set(suites.ALL)
     if unknown:
         sys.exit(f"run-tests.py: unknown suite '{sorted(unknown)[0]}' (--list names them)")
     wanted = set(names or suites.ALL)
     wanted |= {need for name in wanted for need in suites.ALL[name].needs}
-    chosen = [suite for name, suite in suites.ALL.items() if name in wanted]
-    return sorted(chosen, key=lambda suite: not suite.early)
+    return [suite for name, suite in suites.ALL.items() if name in wanted]
 
 
-def show(suite, outcome):
+def lane_of(chosen, lane):
+    """The suites of a lane, those of one session together, in an order in which none waits without need: the builds
+    are ready in the order in which they are in the table."""
+    jobs = {}
+    for suite in chosen:
+        if suite.lane == lane:
+            jobs.setdefault(suite.session or suite.name, []).append(suite)
+    order = list(suites.ALL)
+    return sorted(jobs.values(), key=lambda job: max([-1, *map(order.index, job[0].needs)]))
+
+
+def show(name, outcome):
     state = "FAIL" if outcome.failed else "ok"
     counts = f"{outcome.passed} passed"
     counts += f", {outcome.failed} failed" if outcome.failed else ""
     counts += f", {outcome.skipped} skipped" if outcome.skipped else ""
-    print(f"{suite.name:<18} {state:<5} {counts:<34} {outcome.seconds:6.1f} s {outcome.cpu_seconds:6.1f} s of CPU time", flush=True)
+    used = f" {outcome.cpu_seconds:6.1f} s of CPU time" if outcome.cpu_seconds else ""
+    print(f"{name:<18} {state:<5} {counts:<34} {outcome.seconds:6.1f} s{used}", flush=True)
+
+
+def keep_log(name, log):
     directory = os.path.join(harness.ROOT, "build", "test-logs")
     os.makedirs(directory, exist_ok=True)
-    with open(os.path.join(directory, f"{suite.name}.log"), "w", encoding="utf-8") as stream:
-        stream.write(outcome.log)
+    with open(os.path.join(directory, f"{name}.log"), "w", encoding="utf-8") as stream:
+        stream.write(log)
 
 
-def execute(suite, done, options):
+def run_session(job):
+    """The suites of a session. What failed without being a test of one of them counts for the first."""
+    parts, whole = suites.SESSIONS[job[0].session].run(job)
+    first = parts[job[0].name]
+    first.failed += max(0, whole.failed - sum(part.failed for part in parts.values()))
+    for name, part in parts.items():
+        if part.passed + part.failed == 0:
+            part.failed = 1
+            whole.log += f"{name}: nothing was tested\n"
+        show(name, part)
+    whole.passed, whole.failed, whole.skipped = (sum(getattr(part, key) for part in parts.values())
+                                                 for key in ("passed", "failed", "skipped"))
+    return whole
+
+
+def execute(job, done, options):
+    suite = job[0]
     broken = [need for need in suite.needs if done[need].result().failed]
     if broken:
         outcome = harness.Outcome(failed=1, log=f"{suite.name} cannot run: {', '.join(broken)} failed\n")
+    elif suite.session:
+        outcome = harness.timed(run_session, job)
     else:
         outcome = harness.timed(suite.function, options)
     if outcome.passed + outcome.failed == 0:
         outcome.failed = 1
         outcome.log += "nothing was tested\n"
-    show(suite, outcome)
+    show(suite.session or suite.name, outcome)
+    keep_log(suite.session or suite.name, outcome.log)
     return outcome
 
 
-def run_phase(phase, workers, done, options):
-    """Suites are submitted after those they need, so a suite never waits for one that has no thread yet."""
-    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-        for suite in phase:
-            done[suite.name] = pool.submit(execute, suite, done, options)
-        try:
-            concurrent.futures.wait(done.values())
-        except KeyboardInterrupt:
-            harness.PROCESSES.end_all()
-            raise
+def run_lanes(lanes, chosen, done, options):
+    """One thread for each lane. done is complete before the first suite starts, so that it can wait for any other."""
+    pools = {lane: concurrent.futures.ThreadPoolExecutor(1) for lane in lanes}
+    ready = threading.Event()
+    for lane, pool in pools.items():
+        pool.submit(ready.wait)
+        for job in lane_of(chosen, lane):
+            context = contextvars.copy_context()
+            context.run(harness.GENTLE.set, lane == "background")
+            done[job[0].session or job[0].name] = pool.submit(context.run, execute, job, done, options)
+    ready.set()
+    try:
+        concurrent.futures.wait(done.values())
+    except KeyboardInterrupt:
+        harness.PROCESSES.end_all()
+        raise
+    finally:
+        for pool in pools.values():
+            pool.shutdown()
 
 
 def run_all(chosen, options):
-    """Outcomes by name."""
+    """Outcomes by name of a suite or a session."""
     done = {}
-    run_phase([suite for suite in chosen if not suite.alone], harness.JOBS, done, options)
-    run_phase([suite for suite in chosen if suite.alone], 1, done, options)
+    run_lanes([lane for lane in suites.LANES if lane != "alone"], chosen, done, options)
+    run_lanes(["alone"], chosen, done, options)
     return {name: future.result() for name, future in done.items()}
 
 
@@ -112,7 +158,7 @@ def main():
         return 0
     began = time.monotonic()
     try:
-        with users.pool(USERS):
+        with memory.mounted(), users.pool(USERS):
             outcomes = run_all(select(options.suite), options)
     except KeyboardInterrupt:
         return 130

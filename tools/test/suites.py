@@ -1,6 +1,8 @@
-"""The suites of run-tests.py. They run in this order, except early and lone ones. --list shows the docstrings."""
+"""The suites of run-tests.py: how each is run, and beside what. --list shows the docstrings."""
 import concurrent.futures
+import contextvars
 import dataclasses
+import fnmatch
 import glob
 import os
 import re
@@ -8,6 +10,7 @@ import tempfile
 import typing
 
 import harness
+import memory
 from harness import ROOT, Outcome, build, check, pytest, run
 from tidy_cache import TidyCache
 
@@ -20,32 +23,40 @@ SANITIZER_OPTIONS = {
 }
 
 
+# Which suites run beside each other. The suites of one lane run one after the other, in the order of this file.
+LANES = ("tests",       # the builds with gcc, and the tests that run the command: they wait about half of their time
+         "beside",      # short ones that use one or two processors
+         "background",  # long builds and clang-tidy, which get what the others leave of the processors
+         "alone")       # what measures time: after all other lanes have ended
+
+
 @dataclasses.dataclass
 class Suite:
     name: str
     function: typing.Callable
     needs: tuple
-    alone: bool
-    early: bool
+    lane: str
+    session: str = ""  # suites of one session are one run of pytest; function then returns their files
 
 
 ALL = {}
 
 
-def suite(name, *needs, alone=False, early=False):
-    """Adds a function to the table. alone: it measures time, so nothing else runs meanwhile. early: it takes long, or
-    something long needs it, so it runs before others."""
+def suite(name, *needs, lane="beside", session=""):
+    """Adds a function to the table."""
     def enter(function):
-        ALL[name] = Suite(name, function, needs, alone, early)
+        ALL[name] = Suite(name, function, needs, lane, session)
         return function
     return enter
 
 
 def in_parallel(function, items):
     with concurrent.futures.ThreadPoolExecutor(harness.JOBS) as pool:
+        # Each call in a copy of this context: it says how gently the suite runs.
+        parts = [pool.submit(contextvars.copy_context().run, function, item) for item in items]
         outcome = Outcome()
-        for part in pool.map(function, items):
-            outcome.add(part)
+        for part in parts:
+            outcome.add(part.result())
         return outcome
 
 
@@ -72,20 +83,20 @@ def fixed_addresses():
 SANITIZED = {"optimization": "1"}  # compiles in half the time, and less code is optimized away
 
 
-@suite("build-gcc", early=True)
+@suite("build-gcc", lane="tests")
 def build_gcc(_):
     """gcc, warnings as errors, everything: build/"""
     return build("build", "gcc", {"werror": "true"}, ["all", "tests"])
 
 
-@suite("build-asan")
+@suite("build-asan", lane="background")
 def build_asan(_):
     """clang, warnings as errors, AddressSanitizer, UndefinedBehaviorSanitizer and libFuzzer, everything: build-asan/"""
     options = {"werror": "true", **SANITIZED, "b_sanitize": "address,undefined", "b_lundef": "false", "fuzzer": "true"}
     return build("build-asan", "clang", options, ["all", "tests"])
 
 
-@suite("build-tsan")
+@suite("build-tsan", lane="background")
 def build_tsan(_):
     """gcc with ThreadSanitizer, the command and the hosts: build-tsan/"""
     return build("build-tsan", "gcc", {"werror": "true", **SANITIZED, "b_sanitize": "thread"}, ["chokepoint", "hosts"])
@@ -105,7 +116,7 @@ def formatting(_):
     return check("clang-format", "--dry-run", "-Werror", *c_files())
 
 
-@suite("tidy", early=True)
+@suite("tidy", lane="background")
 def tidy(options):
     """clang-tidy finds nothing; needs a configured build-clang/, but no build"""
     configured = harness.configure("build-clang", "clang", {})
@@ -183,6 +194,13 @@ def documents(_):
     outcome = check(PYTHON, "tools/check/check-requirements.py")
     outcome.add(check(PYTHON, "tools/check/check-documents.py"))
     return as_one(outcome.add(check(PYTHON, "tools/gen/adr-index.py", "--check")))
+
+
+@suite("collect")
+def collect(_):
+    """every test file loads; what pytest makes of them is kept, so that each of its processes finds it"""
+    return check(PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--collect-only", "tests/integration",
+                 "tests/adversarial", env={"CHOKE_BUILD": os.path.join(ROOT, "build")})
 
 
 @suite("checks")
@@ -290,115 +308,124 @@ ABOUT_ARGUMENTS = ("test_grammar_properties.py", "test_gtfobins_*.py")
 
 # Which tests may run in parallel: tests/conftest.py sets the kind of each.
 UNTIMED, TIMED, ALONE = "not timed and not alone", "timed", "alone"
+# Three for each processor: untimed tests often wait, for the kernel or for the disk, and timed tests only wait.
+PROCESSES = ["-n", str(3 * harness.JOBS), "--dist", "loadgroup"]
 
 
-def processes(count):
-    return ["-n", str(count), "--dist", "loadgroup"]
+def tests_of(*places):
+    return sorted(os.path.relpath(path, ROOT) for place in places
+                  for path in glob.glob(os.path.join(ROOT, "tests", place, "**", "test_*.py"), recursive=True))
 
 
-def behaviour(directory, places, kind, env=None, extra=(), left_out=ABOUT_REST):
-    others = [f"--ignore-glob=*/{name}" for name in left_out]
-    # Untimed tests often wait, so one more process than cores. Timed tests only wait.
-    beside = {UNTIMED: processes(harness.JOBS + 1), TIMED: processes(3 * harness.JOBS), ALONE: []}[kind]
-    return pytest([f"tests/{place}" for place in places], {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})},
-                  report=f"{'-'.join(places)}-{kind.replace(' ', '-')}", extra=["-m", kind, *beside, *others, *extra])
+def without(files, names):
+    return [path for path in files if not any(fnmatch.fnmatch(os.path.basename(path), name) for name in names)]
 
 
-def about(names, directory, report, env=None):
-    files = [os.path.relpath(path, ROOT) for name in names for place in ("integration", "adversarial")
-             for path in sorted(glob.glob(os.path.join(ROOT, "tests", place, "**", name), recursive=True))]
-    return pytest(files, {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})}, report=report,
-                  extra=["-m", UNTIMED, *processes(harness.JOBS + 1)])
+def about(names):
+    files = tests_of("integration", "adversarial")
+    return [path for path in files if path not in without(files, names)]
 
 
-@suite("tools", "build-gcc", early=True)
-def tools_suite(_):
+@dataclasses.dataclass
+class Session:
+    """One run of pytest for all chosen suites of a build. Its processes start once and share their users, networks and
+    docker daemon, and only in its last minute there are fewer tests than processes."""
+    directory: str
+    env: dict
+    in_memory: bool  # the tests have their files in memory: on a disk each removal waits for it
+
+    def run(self, chosen):
+        """Outcomes by suite, and the outcome of the whole."""
+        files = {suite.name: suite.function() for suite in chosen}
+        env = {"CHOKE_BUILD": os.path.join(ROOT, self.directory), **self.env}
+        if self.in_memory and memory.directory():
+            env[memory.VARIABLE] = memory.directory()
+        whole = pytest(sorted({path for paths in files.values() for path in paths}), env, report="tests",
+                       extra=["-m", UNTIMED, *PROCESSES])
+        return {name: harness.count_xml(env, "tests", paths) for name, paths in files.items()}, whole
+
+
+# On the file system of /tmp under the sanitizers, so that both kinds are tested.
+SESSIONS = {"tests": Session("build", {}, True), "asan-tests": Session("build-asan", SANITIZER_OPTIONS, False)}
+
+
+@suite("tools", "build-gcc", lane="tests", session="tests")
+def tools_suite():
     """the default policy with the tools themselves, and in hostile repositories"""
-    return about(ABOUT_TOOLS, "build", "tools")
+    return about(ABOUT_TOOLS)
 
 
-@suite("asan-tools", "build-asan")
-def asan_tools(_):
-    """arguments under ASan and UBSan"""
-    return about(ABOUT_ARGUMENTS, "build-asan", "tools", SANITIZER_OPTIONS)
+@suite("jails", "build-gcc", lane="tests", session="tests")
+def jails():
+    """attacks from inside a jail, and on its parts"""
+    return about(ABOUT_JAILS)
 
 
-@suite("linter", "build-gcc")
-def linter(_):
+@suite("integration", "build-gcc", lane="tests", session="tests")
+def integration():
+    """the command and the library, end to end"""
+    return without(tests_of("integration"), ABOUT_REST)
+
+
+@suite("adversarial", "build-gcc", lane="tests", session="tests")
+def adversarial():
+    """attacks, each with its refusal"""
+    return without(tests_of("adversarial"), ABOUT_REST)
+
+
+@suite("linter", "build-gcc", lane="tests", session="tests")
+def linter():
     """the linter: its corpora, its output formats, and hostile repositories"""
-    return about(ABOUT_LINT, "build", "linter")
+    return about(ABOUT_LINT)
 
 
-@suite("asan-linter", "build-asan")
-def asan_linter(_):
+@suite("asan-tools", "build-asan", lane="tests", session="asan-tests")
+def asan_tools():
+    """arguments under ASan and UBSan"""
+    return about(ABOUT_ARGUMENTS)
+
+
+@suite("asan-integration", "build-asan", lane="tests", session="asan-tests")
+def asan_integration():
+    """end to end under ASan and UBSan"""
+    return without(tests_of("integration"), ABOUT_REST + ABOUT_OTHERS)
+
+
+@suite("asan-adversarial", "build-asan", lane="tests", session="asan-tests")
+def asan_adversarial():
+    """attacks that reach the library with hostile input, under ASan and UBSan"""
+    return without(tests_of("adversarial"), ABOUT_REST + ABOUT_KERNEL)
+
+
+@suite("asan-linter", "build-asan", lane="tests", session="asan-tests")
+def asan_linter():
     """what the linter reads, under ASan and UBSan"""
-    return about(ABOUT_SOURCES, "build-asan", "linter", SANITIZER_OPTIONS)
+    return about(ABOUT_SOURCES)
+
+
+def measured(kind, directory, env=None, left_out=()):
+    """tests/conftest.py does not read the files that hold no test of the kind, so this names directories."""
+    return pytest(["tests/integration", "tests/adversarial"], {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})},
+                  report=kind, extra=["-m", kind, *(PROCESSES if kind == TIMED else []),
+                                      *(f"--ignore-glob=*/{name}" for name in left_out)])
+
+
+@suite("timed", "build-gcc", lane="alone")
+def timed(_):
+    """end-to-end tests and attacks that measure time"""
+    return measured(TIMED, "build").add(measured(ALONE, "build"))
+
+
+@suite("asan-timed", "build-asan", lane="alone")
+def asan_timed(_):
+    """timeouts under ASan and UBSan; not bombs: only the keeper handles them, and it is never sanitized"""
+    return measured(TIMED, "build-asan", SANITIZER_OPTIONS, ABOUT_TOOLS + ABOUT_JAILS)
 
 
 @suite("unit", "build-gcc")
 def unit(_):
     """unit tests of each module"""
     return units("build")
-
-
-@suite("integration", "build-gcc")
-def integration(_):
-    """the command and the library, end to end"""
-    return behaviour("build", ["integration"], UNTIMED)
-
-
-@suite("adversarial", "build-gcc")
-def adversarial(_):
-    """attacks, each with its refusal"""
-    return behaviour("build", ["adversarial"], UNTIMED)
-
-
-@suite("timed", "build-gcc", alone=True)
-def timed(_):
-    """end-to-end tests and attacks that measure time"""
-    outcome = Outcome()
-    for kind in (TIMED, ALONE):
-        outcome.add(behaviour("build", ("integration", "adversarial"), kind, left_out=()))
-    return outcome
-
-
-@suite("jails", "build-gcc", early=True)
-def jails(_):
-    """attacks from inside a jail, and on its parts"""
-    return about(ABOUT_JAILS, "build", "jails")
-
-
-@suite("asan-unit", "build-asan")
-def asan_unit(_):
-    """unit tests under ASan and UBSan"""
-    return units("build-asan", fixed_addresses(), SANITIZER_OPTIONS)
-
-
-@suite("asan-integration", "build-asan")
-def asan_integration(_):
-    """end to end under ASan and UBSan"""
-    return behaviour("build-asan", ["integration"], UNTIMED, SANITIZER_OPTIONS, left_out=ABOUT_REST + ABOUT_OTHERS)
-
-
-@suite("asan-adversarial", "build-asan")
-def asan_adversarial(_):
-    """attacks that reach the library with hostile input, under ASan and UBSan"""
-    return behaviour("build-asan", ["adversarial"], UNTIMED, SANITIZER_OPTIONS, left_out=ABOUT_REST + ABOUT_KERNEL)
-
-
-@suite("asan-timed", "build-asan", alone=True)
-def asan_timed(_):
-    """timeouts under ASan and UBSan; not bombs: only the keeper handles them, and it is never sanitized"""
-    return behaviour("build-asan", ("integration", "adversarial"), TIMED, SANITIZER_OPTIONS,
-                     left_out=ABOUT_TOOLS + ABOUT_JAILS)
-
-
-@suite("tsan", "build-tsan")
-def tsan(_):
-    """what uses threads, under TSan"""
-    outcome = behaviour("build-tsan", ["integration"], UNTIMED, SANITIZER_OPTIONS, ["-k", "thread"])
-    settings = {"CHOKE_BUILD": os.path.join(ROOT, "build-tsan"), **SANITIZER_OPTIONS}
-    return outcome.add(pytest(["tests/integration/test_lint.py"], settings, extra=["-k", "thread"]))
 
 
 def fuzz_targets():
@@ -411,6 +438,24 @@ def corpus(_):
     def one(name):
         return check(f"build/tests/fuzz/fuzz_{name}", f"tests/fuzz/corpus/{name}")
     return in_parallel(one, fuzz_targets())
+
+
+@suite("install", "build-gcc")
+def install(_):
+    """the examples build and run with an installed library, shared and static"""
+    return check("tools/check/check-install.sh", "build")
+
+
+@suite("demo", "build-gcc")
+def demo(_):
+    """the demo of make run succeeds"""
+    return check("tools/demo.sh", "build/chokepoint")
+
+
+@suite("asan-unit", "build-asan")
+def asan_unit(_):
+    """unit tests under ASan and UBSan"""
+    return units("build-asan", fixed_addresses(), SANITIZER_OPTIONS)
 
 
 @suite("fuzz", "build-asan")
@@ -427,13 +472,9 @@ def fuzz(options):
     return in_parallel(one, fuzz_targets())
 
 
-@suite("install", "build-gcc")
-def install(_):
-    """the examples build and run with an installed library, shared and static"""
-    return check("tools/check/check-install.sh", "build")
-
-
-@suite("demo", "build-gcc")
-def demo(_):
-    """the demo of make run succeeds"""
-    return check("tools/demo.sh", "build/chokepoint")
+@suite("tsan", "build-tsan")
+def tsan(_):
+    """what uses threads, under TSan"""
+    files = [path for path in tests_of("integration") if "thread" in harness.read_text(path)]
+    return pytest(files, {"CHOKE_BUILD": os.path.join(ROOT, "build-tsan"), **SANITIZER_OPTIONS}, report="threads",
+                  extra=["-m", UNTIMED, "-k", "thread"])
