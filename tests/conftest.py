@@ -64,25 +64,38 @@ TIMED = {"test_process_groups.py", "test_setsid_daemon.py", "test_sigterm_ignore
          "test_group_is_killed_at_the_timeout", "test_many_hung_probes_do_not_add_up",
          "test_package_files_do_not_hold_the_caller_up", "test_returned_by_one_and_a_half_times_the_timeout", "test_timeout",
          "test_timeout_from_the_policy", "test_timeout_holds"}
-# These are not repeated under the sanitizers, except in a full run: they take long, and other tests
-# reach the same code of ours. Other programs do the work there: containers and their tracer, node,
-# npm and git, attackers that are never sanitized, generators of documents. test_gather_trace.py and
-# the fuzzers read the trace of a container under the sanitizers.
-PLAIN = {"test_gather_trace_escape.py", "test_gather_trace_fetch.py", "test_gather_trace_forged.py", "test_gather_trace_names.py",
-         "test_gather_trace_tracer.py", "test_attacks_page.py", "test_attempts_succeed_without_a_jail", "test_git_clone",
-         "test_call_does_not_hang_over_what_it_cannot_reach",
-         "test_node_fetch", "test_nodes_own_fetch_uses_the_proxy_or_fails", "test_npm_install",
-         "test_project_is_reported_the_same_twice", "test_recipe_compares_with_the_merge_base", "test_recipe_gates_a_pull_request",
-         "test_the_default_policy_locks_the_real_git", "test_container_ends_with_the_command",
-         "test_container_ends_with_its_client", "test_end_by_a_signal_is_reported",
-         "test_program_that_stays_is_ended_when_its_time_is_over", "test_every_probe_has_a_page_in_step_with_it",
-         "test_a_page_out_of_step_is_found"}
-# Many inputs for one path through the code. Unit tests and fuzzers have them under the sanitizers
-# (quote, secret, args, beneath, http, socks), and the tests beside these have some.
+# These are not repeated under the sanitizers, except in a full run: they take long, and what runs
+# there of ours is reached by another test under ASan. For each group: where.
+#
+# What a container did is read by evidence/trace.c and gather/trace/*.c. The witness, the tracer and
+# the attackers in the container are never sanitized. test_gather_trace.py has the build, the run, the
+# end, a timeout (which removes the container as a signal does) and a failed build.
+# test_evidence_trace.c, test_gather_dockerfile.c and the fuzzers evidence and gather_dockerfile have
+# forged lines, names, signals and every end.
+PLAIN = {"test_gather_trace_escape.py", "test_gather_trace_fetch.py", "test_gather_trace_forged.py",
+         "test_gather_trace_names.py", "test_gather_trace_tracer.py", "test_container_ends_with_its_client",
+         "test_container_ends_with_the_command", "test_end_by_a_signal_is_reported",
+         "test_program_that_stays_is_ended_when_its_time_is_over"}
+# Generators of documents, written in Python. Of ours they only run "doctor --attack --json", as
+# test_doctor_attack.py does (asan-timed).
+PLAIN |= {"test_attacks_page.py", "test_every_probe_has_a_page_in_step_with_it", "test_a_page_out_of_step_is_found"}
+# Other programs do the work: attackers without a jail, npm without us, and node, npm and git in a
+# tunnel of the proxy, which curl and the clients of test_gate.py use too. A script of git and
+# "policy diff" (test_policy_review.py has its cases), the lock of git (test_lock.py has small tools,
+# test_doctor.py the real git), and a project with every tool (the readers have recordings in
+# test_evidence*.c and the fuzzer evidence).
+PLAIN |= {"test_attempts_succeed_without_a_jail", "test_git_clone", "test_node_fetch", "test_npm_install",
+          "test_nodes_own_fetch_uses_the_proxy_or_fails", "test_plain_npm_runs_scripts",
+          "test_project_is_reported_the_same_twice", "test_recipe_compares_with_the_merge_base",
+          "test_recipe_gates_a_pull_request", "test_the_default_policy_locks_the_real_git"}
+# Many inputs for one path through the code. Unit tests and fuzzers have them under ASan: quote
+# (control characters), secret, args and beneath (operands, spellings), http, socks and rule (refused
+# destinations), capture (the tail; test_flood.py has it end to end), changes (a list that is cut).
+# The tests beside these in the same files have some. test_egress.py has a reported attempt.
 PLAIN |= {"test_no_hidden_character_is_shown", "test_values_of_options_are_escaped", "test_ordinary_vectors_are_no_credentials",
           "test_operand_escape.py", "test_egress_refused.py", "test_egress_reported_attempts.py", "test_over_the_cap_the_tail_is_kept",
           "test_default_cap_is_64_mib", "test_any_name_of_a_file_inside_passes",
-          "test_no_spelling_of_another_option_is_allowed", "test_plain_npm_runs_scripts",
+          "test_no_spelling_of_another_option_is_allowed",
           "test_allowed_options_are_listed_as_the_tool_reads_them", "test_reference_readers_agree_where_they_must",
           "test_allowed_vectors_neither_write_nor_read_elsewhere", "test_cut_list_still_has_what_runs_later",
           "test_resources_are_measured"}
