@@ -283,7 +283,10 @@ enum choke_stdin {
 
 enum choke_stream { CHOKE_STDOUT = 1, CHOKE_STDERR = 2 };
 
-/* Bytes as they arrive, before any truncation. Must not call into the same context. */
+/*
+ * Bytes as they arrive, before any truncation. Must not call into the same context. If it waits, the
+ * tool waits too, and is still ended at its timeout.
+ */
 typedef void (*choke_output_fn)(void *data, enum choke_stream stream, const void *bytes, size_t length);
 
 #define CHOKE_DEFAULT_OUTPUT_BYTES ((size_t)64 << 20)
@@ -348,12 +351,7 @@ struct choke_request {
      * entry sets is set.
      */
     bool sandbox;
-
-    /*
-     * Of a stream over the cap, also keep this many of its first bytes. At most max_output_bytes -
-     * 18, else "invalid". 0: only the end is kept.
-     */
-    size_t keep_head_bytes;
+    size_t keep_head_bytes; /* over the cap, also keep the first bytes; at most the cap - 18 */
 };
 
 #define CHOKE_TIMEOUT_FROM_POLICY UINT64_MAX
