@@ -50,6 +50,18 @@ shellcheck            command shellcheck
 bandit                command bandit
 pre-commit            command pre-commit
 zsh                   command zsh
+flake8                command flake8
+pylint                command pylint
+black                 command black
+mypy                  command mypy
+yamllint              command yamllint
+codespell             command codespell
+ruby                  command ruby
+perl                  command perl
+php-cli               command php
+php-xml               command php
+lua5.4                command lua5.4
+python3-lxml          python lxml
 '
 # Tools of the policy that the demo uses if they are there. Docker is not listed: a daemon is for the owner of the machine
 # to install.

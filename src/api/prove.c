@@ -109,9 +109,10 @@ static void judge_layers(uint32_t held, uint32_t wanted, int shortage, struct ck
     for (uint32_t layer = 0; layer < CK_JAIL_LAYERS; layer++) {
         if ((wanted >> layer & 1) == 0 || (held >> layer & 1) != 0)
             continue;
-        /* The last two are not in the table of the jail: they are only tried with egress. */
+        /* The last three are not in the table of the jail: not every proof tries them. */
         const char *name = layer == CK_JAIL_LAYER_EGRESS             ? "egress"
                            : layer == CK_JAIL_LAYER_REPORTS_ATTEMPTS ? "egress_named"
+                           : layer == CK_JAIL_LAYER_LIBRARIES        ? "libraries"
                                                                      : ck_jail_native.layers[layer];
         /* With a shortage the answer is not kept; without one (0) it is. */
         state->failed = shortage;
@@ -129,11 +130,15 @@ static void judge_layers(uint32_t held, uint32_t wanted, int shortage, struct ck
 struct jail_form {
     bool egress;
     bool reports_attempts; /* with egress: direct attempts are reported */
+    bool libraries;        /* the library directories of the system are code */
 };
 
 static uint32_t layers_of(struct jail_form kind)
 {
-    return kind.reports_attempts ? REPORTING_LAYERS : kind.egress ? EGRESS_LAYERS : USUAL_LAYERS;
+    return (kind.reports_attempts ? REPORTING_LAYERS
+            : kind.egress         ? EGRESS_LAYERS
+                                  : USUAL_LAYERS) |
+           (kind.libraries ? UINT32_C(1) << CK_JAIL_LAYER_LIBRARIES : 0);
 }
 
 /* A bare jail, without files of a tool: only its layers are tried. */
@@ -142,6 +147,8 @@ static void prove_native(struct choke_context *context, struct jail_form kind, s
     const struct ck_native_wanted bare = {.search = context->search.paths,
                                           .search_count = context->search.count,
                                           .egress = kind.egress,
+                                          .libraries = kind.libraries,
+                                          .proof = kind.libraries,
                                           .reports_attempts = kind.reports_attempts,
                                           .arena = &context->text};
     struct ck_wire_proved proved = {0};
@@ -274,6 +281,8 @@ static void prove_bwrap(struct choke_context *context, struct jail_form kind, st
     const struct ck_native_wanted bare = {.search = context->search.paths,
                                           .search_count = context->search.count,
                                           .egress = kind.egress,
+                                          .libraries = kind.libraries,
+                                          .proof = kind.libraries,
                                           .reports_attempts = kind.reports_attempts,
                                           .arena = &context->text};
     struct ck_wire_report report = {0};
@@ -357,13 +366,34 @@ static void prove_no_userns(struct choke_context *context, struct ck_jail_state 
     ck_scratch_remove(&outside);
 }
 
-static void prove_whole(struct choke_context *context, const struct ck_jail *jail, struct jail_form kind,
-                        struct ck_jail_state *state)
+static void prove_form(struct choke_context *context, const struct ck_jail *jail, struct jail_form kind,
+                       struct ck_jail_state *state)
 {
     if (jail == &ck_jail_native)
         prove_native(context, kind, state);
     else
         prove_bwrap(context, kind, state);
+}
+
+/*
+ * First with libraries as code. That can be impossible: no Landlock, no stub for the loader of this
+ * machine, a security module that refuses a copy of it. Then only listed files are code, and the
+ * jail is proven in that form.
+ */
+static void prove_whole(struct choke_context *context, const struct ck_jail *jail, struct jail_form kind,
+                        struct ck_jail_state *state)
+{
+    struct ck_jail_state first = *state;
+    kind.libraries = true;
+    prove_form(context, jail, kind, &first);
+    first.libraries = first.holds;
+    /* After a lack of resources nothing is known. */
+    if (first.holds || first.failed != 0) {
+        *state = first;
+        return;
+    }
+    kind.libraries = false;
+    prove_form(context, jail, kind, state);
 }
 
 /*

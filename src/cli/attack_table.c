@@ -11,7 +11,7 @@
 #define READS "no file outside of the root is read"
 #define WRITES "nothing of the host is written or changed"
 #define EXECUTES "nothing but the tool is executed"
-#define MAPS "nothing else is mapped as code"
+#define MAPS "nothing but libraries of the system is mapped as code"
 #define SOCKETS "no socket and no listener of the host is reached"
 #define EGRESS "with egress nothing but the proxy is reached"
 #define PROCESSES "no process of the host is reached"

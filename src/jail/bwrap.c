@@ -88,6 +88,7 @@ static void put_operation(struct command_line *line, const struct ck_native_prog
     case CK_NATIVE_OP_LINK:
         put3(line, "--symlink", outside, place);
         return;
+    case CK_NATIVE_OP_COPY_CODE: /* `bwrap_init` mounts the copy over the file */
     case CK_NATIVE_OP_BIND_CODE:
         if (is_there(program, inside))
             return;

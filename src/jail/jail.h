@@ -26,6 +26,7 @@ struct ck_jail_state {
     bool known;
     bool holds;
     bool reports_attempts; /* with egress: direct attempts of a tool can be reported */
+    bool libraries;        /* library directories can be code: jail/libraries.h */
     int failed;         /* positive errno: the proof failed for lack of resources (base/errkind.h) and is tried again */
     const char *reason; /* if it does not hold: not_linux, not_installed, not_permitted */
     char message[256];  /* the same as text: what was tried, and what happened */
@@ -52,6 +53,7 @@ struct ck_jail_choice {
     const char *skipped;   /* the first jail that was wanted and does not hold; or NULL */
     const char *reason;    /* not_linux, not_installed, not_permitted */
     bool reports_attempts; /* with egress: as in struct ck_jail_state */
+    bool libraries;        /* as in struct ck_jail_state */
 };
 
 extern const struct ck_jail ck_jail_none;

@@ -37,6 +37,9 @@ static bool describe(const struct ck_native_program *program, const struct ck_na
     case CK_NATIVE_OP_BIND_CODE:
         *ret_line = bind_line(arena, "code", inside, outside);
         break;
+    case CK_NATIVE_OP_COPY_CODE:
+        *ret_line = bind_line(arena, "loader", inside, outside);
+        break;
     case CK_NATIVE_OP_BIND_DEVICE:
         *ret_line = bind_line(arena, "device", inside, outside);
         break;

@@ -4,6 +4,7 @@
  * The system's trees are read-only, and nothing in them can be executed or mapped as code: a noexec
  * mount also keeps the dynamic loader from running another program. Each file that may run is bound
  * separately: the tool, its helpers, and the interpreters, loaders and libraries that they need.
+ * Where it is possible, the library directories are code as a whole (libraries.h).
  */
 #include "jail/native.h"
 
@@ -14,6 +15,7 @@
 #include "base/quote.h"
 #include "base/sealed.h"
 #include "jail/jail.h"
+#include "jail/libraries.h"
 #include "jail/native_program.h"
 #include "sys/depend.h"
 #include "sys/landlock.h"
@@ -21,6 +23,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +73,8 @@ static const char *const settings_files[] = {
     "etc/protocols",
     "etc/services",
     "etc/mime.types",
+    "etc/perl",
+    "etc/php",
 };
 static const char *const devices[] = {"dev/null", "dev/zero", "dev/full", "dev/random", "dev/urandom"};
 
@@ -104,6 +109,16 @@ static void add_host_path(struct ck_native_builder *program, const char *path, e
         ck_native_program_add(program, op, path, outside);
 }
 
+/* Debian has /etc/python3 and one directory for each version. */
+static void add_python_settings(struct ck_native_builder *program)
+{
+    glob_t found = {0};
+    if (glob("/etc/python3*", 0, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            add_host_path(program, found.gl_pathv[i] + 1, CK_NATIVE_OP_BIND);
+    globfree(&found);
+}
+
 static void add_system(struct ck_native_builder *program)
 {
     static const char *const directories[] = {"work", "tmp", "proc", "dev", "etc", TOOLS};
@@ -123,6 +138,7 @@ static void add_system(struct ck_native_builder *program)
     ck_native_program_add(program, CK_NATIVE_OP_BIND, "proc", "/proc");
     for (size_t i = 0; i < sizeof(settings_files) / sizeof(settings_files[0]); i++)
         add_host_path(program, settings_files[i], CK_NATIVE_OP_BIND);
+    add_python_settings(program);
     for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
         add_host_path(program, devices[i], CK_NATIVE_OP_BIND_DEVICE);
     for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
@@ -171,10 +187,13 @@ static int add_code(struct ck_native_builder *program, const char *real, char re
     if (r < 0)
         return r;
     for (size_t i = 0; i < program->ops_count; i++)
-        if (program->ops[i].op == CK_NATIVE_OP_BIND_CODE && strcmp(program->ops[i].outside, real) == 0) {
+        if ((program->ops[i].op == CK_NATIVE_OP_BIND_CODE || program->ops[i].op == CK_NATIVE_OP_COPY_CODE) &&
+            strcmp(program->ops[i].outside, real) == 0) {
             (void)snprintf(ret_inside, PATH_MAX, "/%s", program->ops[i].inside);
             return 0;
         }
+    if (ck_libraries_hold(program, real))
+        return 0;
     /*
      * A system tree is bound already, so the file is there to be mounted over. Elsewhere the mount
      * point must be made.
@@ -225,7 +244,8 @@ static int add_code_tree(struct ck_native_builder *program, const char *real, ch
     if (!ck_native_is_system(real))
         return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, EXDEV, CK_NATIVE_OUTSIDE_SYSTEM, CK_QUOTE(real));
     (void)snprintf(ret_inside, PATH_MAX, "%s", real);
-    ck_native_program_add(program, CK_NATIVE_OP_BIND_CODE, real + 1, real);
+    if (!ck_libraries_hold(program, real))
+        ck_native_program_add(program, CK_NATIVE_OP_BIND_CODE, real + 1, real);
     return 0;
 }
 
@@ -244,48 +264,81 @@ static int check_interpreter(const struct ck_part *part, const char *real, struc
         CK_QUOTE(part->name));
 }
 
-static int add_part(struct ck_native_builder *program, const struct ck_part *part, bool in_place,
-                    struct choke_error *error)
+/* With libraries as code, a loader is a copy that cannot be executed as a program. */
+static int add_loader(struct ck_native_builder *program, const char *real, struct ck_native_loader *loader,
+                      char ret_inside[PATH_MAX])
+{
+    int r = choose_path(program, real, ret_inside);
+    if (r < 0)
+        return r;
+    if (!ck_native_is_system(real)) {
+        ck_native_program_add_parents(program, ret_inside + 1);
+        ck_native_program_add(program, CK_NATIVE_OP_FILE, ret_inside + 1, NULL);
+    }
+    return ck_libraries_add_loader(program, ret_inside + 1, real, loader);
+}
+
+static int add_part(struct ck_native_builder *program, const struct ck_part *part,
+                    const struct ck_native_wanted *wanted, struct choke_error *error)
 {
     CK_HEAP char *real = ck_heap_own(!part->path ? NULL : realpath(part->path, NULL));
     char inside[PATH_MAX];
     if (!real)
         return 0; /* a missing library is reported by the tool itself */
-    if (!in_place && check_interpreter(part, real, error) < 0)
+    if (!wanted->in_place && check_interpreter(part, real, error) < 0)
         return -ENOENT;
-    int r = add_code(program, real, inside);
+    int r = part->loader && program->libraries != 0 ? add_loader(program, real, wanted->loader, inside)
+                                                    : add_code(program, real, inside);
     if (r == 0 && part->role == CK_PART_INTERPRETER)
         ck_native_program_allow(program, inside);
     return r;
 }
 
-static int place_file(struct ck_native_builder *program, struct ck_native_file *file, struct ck_arena *arena,
-                      struct choke_error *error)
+static int place_file(struct ck_native_builder *program, struct ck_native_file *file,
+                      const struct ck_native_wanted *wanted, struct choke_error *error)
 {
     CK_HEAP char *real = ck_heap_own(realpath(file->path, NULL));
     CK_HEAP char *inside = ck_heap_own(malloc(PATH_MAX));
     if (!real || !inside)
         return !real ? -errno : -ENOMEM;
-    int r =
-        file->directory ? add_code_tree(program, real, inside, error) : add_program(program, real, file->fd, inside);
+    /* A loader that is listed is the copy, too. */
+    bool loader = program->libraries != 0 && !file->directory && ck_libraries_is_loader(file->fd, &program->arena);
+    int r = file->directory ? add_code_tree(program, real, inside, error)
+            : loader        ? add_loader(program, real, wanted->loader, inside)
+                            : add_program(program, real, file->fd, inside);
     if (r < 0)
         return r;
     if (!file->directory)
         ck_native_program_allow(program, inside);
-    file->inside = ck_arena_strdup(arena, inside);
+    file->inside = ck_arena_strdup(wanted->arena, inside);
     return !file->inside ? -ENOMEM : 0;
 }
 
 static int add_file(struct ck_native_builder *program, struct ck_depend *depend, struct ck_native_file *file,
                     const struct ck_native_wanted *wanted, struct choke_error *error)
 {
-    int r = place_file(program, file, wanted->arena, error);
+    int r = place_file(program, file, wanted, error);
     if (r < 0 || file->directory)
         return r;
     r = ck_depend_all(depend, file->fd);
     for (size_t i = 0; r == 0 && i < depend->count; i++)
-        r = add_part(program, &depend->parts[i], wanted->in_place, error);
+        r = add_part(program, &depend->parts[i], wanted, error);
     return r;
+}
+
+/* What a proof of libraries tries: the loader, and a program that must not run. */
+static int add_proof(struct ck_native_builder *program, const struct ck_native_wanted *wanted)
+{
+    char inside[PATH_MAX];
+    const char *loader = NULL;
+    int r = ck_libraries_add_proof(program, &loader);
+    if (r == 0)
+        r = add_loader(program, loader, wanted->loader, inside);
+    if (r < 0)
+        return r;
+    ck_native_program_allow(program, inside);
+    program->proof_loader = ck_arena_strdup(&program->arena, inside);
+    return !program->proof_loader ? -ENOMEM : 0;
 }
 
 /* ---- the whole ---- */
@@ -320,18 +373,41 @@ static int write_program(struct ck_native_builder *program, const struct ck_nati
     return 0;
 }
 
-int ck_native_make(const struct ck_native_wanted *wanted, int *ret_fd, struct choke_error *error)
+static int make(const struct ck_native_wanted *wanted, int *ret_fd, struct choke_error *error)
 {
     struct ck_native_builder program = {0};
     struct ck_depend depend = {.search = wanted->search, .search_count = wanted->search_count, .versions_only = true};
     add_system(&program);
-    int r = 0;
+    if (wanted->libraries)
+        ck_libraries_add(&program);
+    int r = wanted->proof ? add_proof(&program, wanted) : 0;
     for (size_t i = 0; r == 0 && i < wanted->count; i++)
         r = add_file(&program, &depend, &wanted->files[i], wanted, error);
     if (r == 0)
         r = write_program(&program, wanted, ret_fd);
     ck_depend_done(&depend);
     ck_native_program_done(&program);
+    return r;
+}
+
+/*
+ * Without Landlock every program in a library directory could be executed. A loader without a stub
+ * would run them, too. In both cases only the listed files are code.
+ */
+int ck_native_make(const struct ck_native_wanted *wanted, int *ret_fd, struct choke_error *error)
+{
+    struct ck_native_loader unused = {0};
+    struct ck_native_wanted form = *wanted;
+    if (!form.loader)
+        form.loader = &unused;
+    form.loader->path[0] = '\0';
+    form.libraries = wanted->libraries && ck_landlock_abi() > 0;
+    int r = wanted->proof && !form.libraries ? -ENOTSUP : make(&form, ret_fd, error);
+    if (r == -ENOTSUP && form.libraries && !form.proof && error->outcome == CHOKE_NONE) {
+        form.libraries = false;
+        form.loader->path[0] = '\0';
+        r = make(&form, ret_fd, error);
+    }
     if (r < 0 && error->outcome != CHOKE_NONE)
         return r;
     if (r < 0)

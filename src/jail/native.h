@@ -6,7 +6,9 @@
 #define CK_JAIL_NATIVE_H
 
 #include "chokepoint.h"
+#include "sys/version.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -18,16 +20,25 @@ struct ck_native_file {
     const char *inside; /* result: path inside; in the memory of the caller's arena */
 };
 
+/* The loader of which a jail has a copy. The copy is valid while the file has this version. */
+struct ck_native_loader {
+    char path[256]; /* "": the jail has none */
+    struct ck_version version;
+};
+
 struct ck_native_wanted {
     struct ck_native_file *files;
     size_t count;
     const char *const *search; /* for "#!/usr/bin/env NAME" */
     size_t search_count;
-    bool in_place;          /* no new root: every file has its path on the host */
-    bool tracing;           /* the tools may trace each other, as strace does */
-    bool egress;            /* with a gate, and sockets to reach it */
-    bool reports_attempts;  /* with egress: direct attempts are reported */
-    struct ck_arena *arena; /* for the resulting paths */
+    bool libraries;                  /* the library directories of the system are code, where that is possible */
+    bool proof;                      /* with what a proof of libraries tries; -ENOTSUP where they are not possible */
+    bool in_place;                   /* no new root: every file has its path on the host */
+    bool tracing;                    /* the tools may trace each other, as strace does */
+    bool egress;                     /* with a gate, and sockets to reach it */
+    bool reports_attempts;           /* with egress: direct attempts are reported */
+    struct ck_arena *arena;          /* for the resulting paths */
+    struct ck_native_loader *loader; /* result: the loader that was copied; NULL: not wanted */
 };
 
 /*

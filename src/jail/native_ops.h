@@ -11,7 +11,8 @@
  * Inside the jail:
  *
  *  /usr /lib /etc ...  of the host, read-only; nothing in them can be executed or mapped as code
- *  code                the tool, its helpers, their loaders and libraries, each bound separately
+ *  /usr/lib ...        can be mapped as code where the proof allows it (libraries.h)
+ *  code                the tool, its helpers, their loaders and other libraries, each bound separately
  *  /work               the root of the request
  *  /tmp                empty, removed after the run; HOME is /tmp/probe, /dev/shm links to /tmp/shm
  *  /proc               only processes of the run, read-only, without the list of the user's keys
@@ -22,6 +23,7 @@
 #define CK_JAIL_NATIVE_OPS_H
 
 #include "base/workspace.h"
+#include "sys/version.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +33,7 @@
 #define CK_JAIL_SCRATCH "/tmp/probe"
 #define CK_JAIL_SHM "/tmp/shm"
 #define CK_JAIL_GATE_PORT 3128
+#define CK_JAIL_REFUSED_PROGRAM "/usr/bin/true" /* what a proof tries to run, and must not */
 #define CK_JAIL_OLD_ROOT ".old" /* for mounts before they are moved to their place; empty when the tool starts */
 
 /* Paths inside are relative to the new root; paths of the host are absolute. */
@@ -41,12 +44,33 @@ enum ck_native_op_kind {
     CK_NATIVE_OP_BIND,          /* inside, outside: a file or tree of the host, read-only, nothing in it executable */
     CK_NATIVE_OP_BIND_CODE,     /* the same, but it may be executed or mapped as code */
     CK_NATIVE_OP_BIND_DEVICE,   /* a device node that can be used; its mode and owner cannot be changed */
+    CK_NATIVE_OP_COPY_CODE,     /* inside, outside: a changed copy of a file, read-only; it may be executed */
+};
+
+/*
+ * A copy of a file with other bytes at some offsets. The offsets are those of this version; another
+ * version is not copied.
+ */
+#define CK_NATIVE_PATCHES_MAX 3
+#define CK_NATIVE_PATCH_BYTES 128
+
+struct ck_native_patch {
+    uint64_t at;
+    uint32_t bytes;
+    unsigned char data[CK_NATIVE_PATCH_BYTES];
+};
+
+struct ck_native_copy {
+    struct ck_version version;
+    uint32_t patches_count;
+    struct ck_native_patch patches[CK_NATIVE_PATCHES_MAX];
 };
 
 struct ck_native_op {
     uint32_t op;
     uint32_t inside;
     uint32_t outside;
+    uint32_t copy_at; /* only of CK_NATIVE_OP_COPY_CODE: struct ck_native_copy */
 };
 
 struct ck_native_program {
@@ -59,6 +83,7 @@ struct ck_native_program {
     uint64_t landlock_fs, landlock_net, landlock_scoped; /* what Landlock restricts; all 0: no Landlock */
     uint32_t gate_port;             /* with egress: port of the listener on loopback inside; 0: no sockets */
     uint32_t gate_reports_attempts; /* init reports direct attempts: keeper/direct_attempts.c */
+    uint32_t proof_loader_at;       /* of a proof with libraries: the loader inside; 0: without */
 };
 
 /* The text at an offset; NULL for 0. */
@@ -91,6 +116,7 @@ enum ck_jail_layer {
     CK_JAIL_LAYER_NO_NEW_PRIVS,
     CK_JAIL_LAYER_EGRESS,           /* only with a gate: nothing but the gate can be reached */
     CK_JAIL_LAYER_REPORTS_ATTEMPTS, /* not a protection: with a gate, direct attempts can be seen */
+    CK_JAIL_LAYER_LIBRARIES,        /* only with libraries as code: the loader cannot be executed as a program */
     CK_JAIL_LAYERS,
 };
 

@@ -40,22 +40,36 @@ static const char *copy(struct ck_native_builder *program, const char *text)
     return copied;
 }
 
-void ck_native_program_add(struct ck_native_builder *program, enum ck_native_op_kind op, const char *inside,
-                           const char *outside)
+static void add(struct ck_native_builder *program, const struct ck_native_builder_op *wanted)
 {
     if (program->no_memory)
         return;
     for (size_t i = 0; i < program->ops_count; i++)
-        if (program->ops[i].op == op && strcmp(program->ops[i].inside, inside) == 0)
+        if (program->ops[i].op == wanted->op && strcmp(program->ops[i].inside, wanted->inside) == 0)
             return;
     void *ops = grow(program, program->ops, program->ops_count, &program->ops_capacity, sizeof(*program->ops));
     if (!ops)
         return;
     program->ops = ops;
-    const struct ck_native_builder_op operation = {
-        .op = op, .inside = copy(program, inside), .outside = copy(program, outside)};
+    const struct ck_native_builder_op operation = {.op = wanted->op,
+                                                   .inside = copy(program, wanted->inside),
+                                                   .outside = copy(program, wanted->outside),
+                                                   .copy = wanted->copy};
     if (!program->no_memory)
         program->ops[program->ops_count++] = operation;
+}
+
+void ck_native_program_add(struct ck_native_builder *program, enum ck_native_op_kind op, const char *inside,
+                           const char *outside)
+{
+    add(program, &(struct ck_native_builder_op){.op = op, .inside = inside, .outside = outside});
+}
+
+void ck_native_program_add_copy(struct ck_native_builder *program, const char *inside, const char *outside,
+                                const struct ck_native_copy *changed)
+{
+    add(program, &(struct ck_native_builder_op){
+                     .op = CK_NATIVE_OP_COPY_CODE, .inside = inside, .outside = outside, .copy = changed});
 }
 
 void ck_native_program_add_parents(struct ck_native_builder *program, const char *path)
@@ -122,7 +136,9 @@ static uint32_t put_operations(struct program_packer *packer, const struct ck_na
         const struct ck_native_builder_op *from = &program->ops[i];
         const struct ck_native_op operation = {.op = (uint32_t)from->op,
                                                .inside = put_text(packer, from->inside),
-                                               .outside = put_text(packer, from->outside)};
+                                               .outside = put_text(packer, from->outside),
+                                               .copy_at =
+                                                   from->copy ? put(packer, from->copy, sizeof(*from->copy), 8) : 0};
         if (packer->bytes)
             memcpy(packer->bytes + table + i * sizeof(operation), &operation, sizeof(operation));
     }
@@ -178,6 +194,7 @@ static size_t pack(struct program_packer *packer, const struct ck_native_builder
     head.execs_at = put_execs(packer, program);
     head.filter_at = put(packer, settings->filter, settings->filter_count * sizeof(*settings->filter), 8);
     head.tmp_options_at = put_text(packer, settings->tmp_options);
+    head.proof_loader_at = put_text(packer, program->proof_loader);
     head.size_bytes = (uint32_t)packer->at;
     if (packer->bytes)
         memcpy(packer->bytes, &head, sizeof(head));

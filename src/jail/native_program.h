@@ -16,6 +16,7 @@ struct ck_native_builder_op {
     enum ck_native_op_kind op;
     const char *inside;
     const char *outside;
+    const struct ck_native_copy *copy; /* only of CK_NATIVE_OP_COPY_CODE */
 };
 
 /* Zero-filled it is empty. All it points to is in the arena. */
@@ -25,6 +26,8 @@ struct ck_native_builder {
     size_t ops_count, ops_capacity;
     const char **execs;
     size_t execs_count, execs_capacity;
+    uint32_t libraries;       /* bits of jail/libraries.c: these directories are code */
+    const char *proof_loader; /* struct ck_native_program */
     bool no_memory;
 };
 
@@ -43,6 +46,10 @@ struct ck_native_program_settings {
  */
 void ck_native_program_add(struct ck_native_builder *program, enum ck_native_op_kind op, const char *inside,
                            const char *outside);
+
+/* Adds CK_NATIVE_OP_COPY_CODE. `changed` must be in the arena of the builder. */
+void ck_native_program_add_copy(struct ck_native_builder *program, const char *inside, const char *outside,
+                                const struct ck_native_copy *changed);
 
 /* Adds the parent directories of path (inside, without a leading '/'), not path itself. */
 void ck_native_program_add_parents(struct ck_native_builder *program, const char *path);

@@ -2,6 +2,7 @@
 #include "run/jail_setup.h"
 
 #include "base/error.h"
+#include "jail/libraries.h"
 #include "run/bwrap_plan.h"
 #include "run/native_images.h"
 #include "run/native_no_userns.h"
@@ -103,6 +104,12 @@ static int rewrite_paths(struct ck_plan *plan)
     return 0;
 }
 
+/* What a tool writes must not be code. Its root may be beneath a library directory, or hold one. */
+static bool may_have_libraries(const struct ck_plan *plan)
+{
+    return plan->jail.libraries && !(plan->workspace == CK_WORKSPACE_RW && ck_libraries_overlap(plan->host_root));
+}
+
 /*
  * Finds the native image with the tools of the run, and puts the paths that they have inside into
  * the plan. ret_tool: the path of the tool that is executed.
@@ -112,9 +119,13 @@ static int place_tools(const struct setup *setup, const char **ret_tool)
     struct ck_plan *plan = setup->plan;
     const char *inside[CK_GRANT_TOOLS_MAX];
     const struct ck_parsed_args *parsed = &plan->verdict.parsed;
+    int r = resolve_work_paths(plan);
+    if (r < 0)
+        return r;
     const struct ck_native_images_wanted wanted = {.root = plan->root,
                                                    .tools = setup->tools->list,
                                                    .count = setup->tools->count,
+                                                   .libraries = may_have_libraries(plan),
                                                    .egress = plan->verdict.egress_count > 0,
                                                    .reports_attempts = plan->jail.reports_attempts,
                                                    .arena = &plan->arena};
@@ -130,8 +141,7 @@ static int place_tools(const struct setup *setup, const char **ret_tool)
             return -ENOMEM;
     }
     *ret_tool = executed;
-    int r = executed ? resolve_work_paths(plan) : -ENOMEM;
-    return r < 0 ? r : rewrite_paths(plan);
+    return executed ? rewrite_paths(plan) : -ENOMEM;
 }
 
 /* Without a jail, only `execs` of the policy restricts the run: by a Landlock ruleset. */

@@ -19,7 +19,8 @@
 
 struct ck_native_images_entry {
     struct ck_native_image image;
-    bool in_place, tracing, egress, reports_attempts;
+    bool libraries, in_place, tracing, egress, reports_attempts;
+    struct ck_native_loader loader; /* an image with a copy of another loader is not used again */
     struct ck_version files[FILES_MAX];
     char *inside[FILES_MAX]; /* paths inside; the tools come first */
     size_t count;
@@ -53,7 +54,7 @@ struct file_set {
     struct ck_native_file files[FILES_MAX];
     struct ck_version versions[FILES_MAX];
     int owned[FILES_MAX]; /* descriptors of helpers, which this struct must close */
-    bool in_place, tracing, egress, reports_attempts;
+    bool libraries, in_place, tracing, egress, reports_attempts;
     size_t count, owned_count;
 };
 
@@ -118,6 +119,18 @@ static int collect_files(struct file_set *file_set, struct ck_binary_search *sea
 
 /* ---- the jails ---- */
 
+/* An upgrade of the C library replaces the loader, and the old one does not work with the new library. */
+static bool is_current(const struct ck_native_loader *loader)
+{
+    struct stat status;
+    if (loader->path[0] == '\0')
+        return true;
+    if (stat(loader->path, &status) < 0)
+        return false;
+    const struct ck_version version = ck_version_of(&status);
+    return ck_version_equal(&version, &loader->version);
+}
+
 /*
  * An entry fits if all files have the same versions in the same order, and the jail has the same
  * properties.
@@ -129,10 +142,10 @@ static struct ck_native_images_entry *find_entry(const struct ck_native_images *
         struct ck_native_images_entry *entry = &native_images->entries[i];
         bool same = entry->count == file_set->count && entry->tracing == file_set->tracing &&
                     entry->egress == file_set->egress && entry->reports_attempts == file_set->reports_attempts &&
-                    entry->in_place == file_set->in_place;
+                    entry->in_place == file_set->in_place && entry->libraries == file_set->libraries;
         for (size_t k = 0; same && k < file_set->count; k++)
             same = ck_version_equal(&entry->files[k], &file_set->versions[k]);
-        if (same)
+        if (same && is_current(&entry->loader))
             return entry;
     }
     return NULL;
@@ -151,6 +164,7 @@ static struct ck_native_images_entry *new_entry(struct ck_native_images *native_
         return NULL;
     struct ck_native_images_entry *entry = &native_images->entries[native_images->next++ % ENTRIES_MAX];
     drop_entry(entry);
+    entry->libraries = file_set->libraries;
     entry->in_place = file_set->in_place;
     entry->tracing = file_set->tracing;
     entry->egress = file_set->egress;
@@ -171,16 +185,19 @@ static struct ck_native_images_entry *new_entry(struct ck_native_images *native_
 static int make_entry(struct ck_native_images *native_images, struct file_set *file_set, struct ck_arena *arena,
                       struct ck_native_images_entry **ret_entry, struct choke_error *error)
 {
+    struct ck_native_loader loader = {0};
     const struct ck_native_wanted wanted = {
         .files = file_set->files,
         .count = file_set->count,
         .search = native_images->search->paths,
         .search_count = native_images->search->count,
+        .libraries = file_set->libraries,
         .in_place = file_set->in_place,
         .tracing = file_set->tracing,
         .egress = file_set->egress,
         .reports_attempts = file_set->reports_attempts,
         .arena = arena,
+        .loader = &loader,
     };
     CK_FD fd = -1;
     int r = ck_native_make(&wanted, &fd, error);
@@ -189,6 +206,7 @@ static int make_entry(struct ck_native_images *native_images, struct file_set *f
     *ret_entry = new_entry(native_images, file_set, fd);
     if (!*ret_entry)
         return -ENOMEM;
+    (*ret_entry)->loader = loader;
     (void)ck_fd_take(&fd);
     return 0;
 }
@@ -196,7 +214,8 @@ static int make_entry(struct ck_native_images *native_images, struct file_set *f
 int ck_native_images_find(struct ck_native_images *native_images, const struct ck_native_images_wanted *wanted,
                           struct ck_native_image *ret_image, const char **ret_inside, struct choke_error *error)
 {
-    struct file_set file_set = {.in_place = wanted->in_place,
+    struct file_set file_set = {.libraries = wanted->libraries,
+                                .in_place = wanted->in_place,
                                 /*
                                  * A tool that runs another for the caller may trace it, as strace
                                  * does.

@@ -23,6 +23,7 @@ struct ck_native_images_wanted {
     struct ck_identity root;
     const struct ck_execs_tool *tools;
     size_t count;
+    bool libraries;         /* jail/native.h */
     bool in_place;          /* jail/native.h */
     bool egress;            /* a separate jail with separate wardens: the others have no sockets */
     bool reports_attempts;  /* with egress: jail/native.h */

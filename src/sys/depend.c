@@ -260,8 +260,14 @@ static int take_loader(struct depend_walk *walk, const char *interpreter)
         return 0;
     const char *slash = strrchr(interpreter, '/');
     (void)asked(walk, slash ? slash + 1 : interpreter);
+    struct ck_depend *depend = walk->depend;
     CK_FD fd = ck_depend_open(interpreter);
-    return add(walk->depend, CK_PART_INTERPRETER, interpreter, fd >= 0 ? interpreter : NULL, fd);
+    int r = add(depend, CK_PART_INTERPRETER, interpreter, fd >= 0 ? interpreter : NULL, fd);
+    /* It may have been there before, for another program or as a script's interpreter. */
+    for (size_t i = 0; r == 0 && i < depend->count; i++)
+        if (depend->parts[i].path && strcmp(depend->parts[i].path, interpreter) == 0)
+            depend->parts[i].loader = true;
+    return r;
 }
 
 static int real_path(int fd, char ret_target[PATH_MAX])

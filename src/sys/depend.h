@@ -22,6 +22,7 @@ enum ck_part_role { CK_PART_INTERPRETER = 1, CK_PART_LIBRARY };
 
 struct ck_part {
     enum ck_part_role role;
+    bool loader;      /* an ELF file names it as its loader; then role is CK_PART_INTERPRETER */
     const char *name; /* as it was requested: a path, or the name of a shared object */
     const char *path; /* where it is; NULL: not found, and the tool will not start */
     struct ck_version version;

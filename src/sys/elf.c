@@ -245,6 +245,8 @@ static int take_names(const struct elf_reader *reader, const struct segment *dyn
             r = take_string(reader, entry.value, arena, &elf->rpath);
         else if (entry.tag == DT_RUNPATH)
             r = take_string(reader, entry.value, arena, &elf->runpath);
+        else if (entry.tag == DT_SONAME)
+            r = take_string(reader, entry.value, arena, &elf->soname);
         if (r < 0)
             return r;
     }

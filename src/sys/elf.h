@@ -22,6 +22,7 @@ struct ck_elf {
     size_t needed_count;
     const char *rpath;   /* DT_RPATH, or NULL */
     const char *runpath; /* DT_RUNPATH, or NULL */
+    const char *soname;  /* DT_SONAME, or NULL: what a library has, and a loader */
 };
 
 /*

@@ -23,6 +23,7 @@
 
 #include "jail/native_ops.h"
 #include "run/keeper/child.h"
+#include "run/keeper/code_copy.h"
 #include "run/keeper/init.h"
 #include "run/keeper/native_jail.h"
 #include "run/keeper/nolibc.h"
@@ -37,7 +38,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define ARGUMENTS 4 /* our own arguments, with ARGV0 of the tool */
+#define MNT_DETACH 2 /* of umount2; its header conflicts with the one of the kernel */
+#define ARGUMENTS 4  /* our own arguments, with ARGV0 of the tool */
 
 static bool begins(const char *text, const char *prefix)
 {
@@ -150,6 +152,33 @@ static long bind_code(int root_fd, const char *inside)
 }
 
 /*
+ * Copies need a file system that the tool cannot reach. It is mounted over /tmp for a moment, and
+ * only the mounts of the copies remain.
+ */
+static long place_copies(const struct ck_native_program *program, int root_fd)
+{
+    const struct ck_native_op *ops = ck_native_ops(program);
+    uint32_t i = 0;
+    while (i < program->ops_count && ops[i].op != CK_NATIVE_OP_COPY_CODE)
+        i++;
+    if (i == program->ops_count)
+        return 0;
+    long r = CK_RAW5(mount, "loader", CK_JAIL_TMP, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=32m");
+    if (r < 0)
+        return r;
+    long directory = ck_nolibc_open(CK_JAIL_TMP, O_PATH | O_DIRECTORY);
+    r = directory < 0 ? directory : 0;
+    for (; i < program->ops_count && r == 0; i++)
+        if (ops[i].op == CK_NATIVE_OP_COPY_CODE)
+            r = ck_code_copy_place(
+                program, i, ck_native_text(program, ops[i].inside),
+                &(struct ck_code_copy_place){.from_fd = root_fd, .directory_fd = (int)directory, .root_fd = root_fd});
+    ck_nolibc_close((int)directory);
+    long unmounted = CK_RAW2(umount2, CK_JAIL_TMP, MNT_DETACH);
+    return r < 0 ? r : unmounted;
+}
+
+/*
  * As in the native jail, nothing but the files of the program can be executed or mapped as code,
  * and neither /proc nor the device nodes of the host can be changed. bwrap leaves us two
  * capabilities for that, which are dropped here.
@@ -167,6 +196,8 @@ static long seal(const struct ck_native_program *program)
     for (uint32_t i = 0; i < program->ops_count && r == 0; i++)
         if (ops[i].op == CK_NATIVE_OP_BIND_CODE)
             r = bind_code((int)root, (const char *)program + ops[i].inside);
+    if (r == 0)
+        r = place_copies(program, (int)root);
     if (r == 0)
         r = ck_init_cover_keys("/dev/null");
     if (r == 0)

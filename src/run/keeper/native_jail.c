@@ -19,6 +19,7 @@
 #include "run/keeper/native_jail.h"
 
 #include "run/create.h"
+#include "run/keeper/code_copy.h"
 #include "run/keeper/nolibc.h"
 #include "run/raw.h"
 #include "run/wire.h"
@@ -158,8 +159,9 @@ static long make_directory(int root_fd, const char *path)
     return r == -EEXIST ? 0 : r;
 }
 
-static long run_operation(const struct ck_native_program *program, const struct ck_native_op *operation, int root_fd)
+static long run_operation(const struct ck_native_program *program, uint32_t number, int root_fd)
 {
+    const struct ck_native_op *operation = &ck_native_ops(program)[number];
     const char *inside = ck_native_text(program, operation->inside);
     const char *outside = ck_native_text(program, operation->outside);
     switch ((enum ck_native_op_kind)operation->op) {
@@ -181,11 +183,15 @@ static long run_operation(const struct ck_native_program *program, const struct 
          */
         return bind_tree(AT_FDCWD, outside, 0, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, root_fd,
                          inside);
+    case CK_NATIVE_OP_COPY_CODE:
+        return ck_code_copy_place(
+            program, number, outside,
+            &(struct ck_code_copy_place){.from_fd = AT_FDCWD, .directory_fd = root_fd, .root_fd = root_fd});
     }
     return -EINVAL;
 }
 
-/* The root itself: it only holds mount points and small files, so 1 MiB is enough. */
+/* The root itself: it only holds mount points, small files and copies of loaders. */
 static long make_tmpfs(void)
 {
     long fs = CK_RAW2(fsopen, "tmpfs", FSOPEN_CLOEXEC);
@@ -193,7 +199,7 @@ static long make_tmpfs(void)
         return fs;
     long r = CK_RAW5(fsconfig, fs, FSCONFIG_SET_STRING, "mode", "0755", 0);
     if (r == 0)
-        r = CK_RAW5(fsconfig, fs, FSCONFIG_SET_STRING, "size", "1m", 0);
+        r = CK_RAW5(fsconfig, fs, FSCONFIG_SET_STRING, "size", "32m", 0);
     if (r == 0)
         r = CK_RAW5(fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
     if (r == 0)
@@ -218,7 +224,6 @@ static long make_cover(int root_fd)
 static long build_root(struct ck_native_jail *jail)
 {
     const struct ck_native_program *program = jail->program;
-    const struct ck_native_op *ops = ck_native_ops(program);
     long root = make_tmpfs();
     if (root < 0)
         return root;
@@ -227,7 +232,7 @@ static long build_root(struct ck_native_jail *jail)
         r = make_directory((int)root, CK_JAIL_OLD_ROOT);
     for (uint32_t i = 0; i < program->ops_count && r == 0; i++) {
         jail->failed_op = i + 1;
-        r = run_operation(program, &ops[i], (int)root);
+        r = run_operation(program, i, (int)root);
     }
     if (r == 0) {
         jail->failed_op = 0;

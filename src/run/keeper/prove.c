@@ -54,6 +54,7 @@ static uint64_t outside[CK_JAIL_LAYER_NAMESPACES];
 static uint32_t gate_port;    /* of the jail; 0: no gate */
 static bool ports_bounded;    /* Landlock restricts the ports */
 static bool reports_attempts; /* direct attempts are reported: direct_attempts.c */
+static const struct ck_native_program *proved_program;
 
 /*
  * ck_prove_note sees the result of every system call in this file. If a call failed for lack of
@@ -242,6 +243,7 @@ void ck_prove_outside(uint32_t jail_layer, uint64_t number)
 
 void ck_prove_inside(const struct ck_native_program *program)
 {
+    proved_program = program;
     gate_port = program->gate_port;
     ports_bounded = program->landlock_net != 0;
     reports_attempts = program->gate_reports_attempts != 0;
@@ -269,6 +271,8 @@ void ck_prove_layers(void *argument)
             init_status->held |= UINT32_C(1) << layer;
     if (reports_attempts && init_status->reports_attempts != 0)
         init_status->held |= UINT32_C(1) << CK_JAIL_LAYER_REPORTS_ATTEMPTS;
+    if (proved_program->proof_loader_at != 0 && ck_prove_libraries(proved_program))
+        init_status->held |= UINT32_C(1) << CK_JAIL_LAYER_LIBRARIES;
     init_status->shortage = shortage;
     if (ck_prove_execs())
         init_status->held |= UINT32_C(1) << CK_JAIL_LAYER_EXECS;

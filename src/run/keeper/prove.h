@@ -27,6 +27,9 @@ void ck_prove_outside(uint32_t jail_layer, uint64_t number);
 /* What the jail has: a gate, Landlock rules for its port, a filter that reports attempts. */
 void ck_prove_inside(const struct ck_native_program *program);
 
+/* Only in a jail with libraries: prove_libraries.c. It executes programs in children. */
+bool ck_prove_libraries(const struct ck_native_program *program);
+
 /* Each tries one layer. prove_no_userns.c uses them too. */
 bool ck_prove_execs(void);
 bool ck_prove_seccomp(void);

@@ -21,9 +21,9 @@ def loader_of(cell):
 
 
 def loader_is_stopped(cell, attack, **shape):
+    """The loader of the jail exits with 126 if it is executed itself: src/jail/stub_code.S."""
     answer = cell.inside(*attack, **shape)
-    assert answer.status == 127 and answer.stream("stdout") == b"", answer.document
-    assert re.search(rb"failed to map segment from shared object", answer.stream("stderr")), answer.document
+    assert (answer.status, answer.stream("stdout"), answer.stream("stderr")) == (126, b"", b""), answer.document
 
 
 @pytest.mark.parametrize("way", ["plain", "child", "thread", "procfd", "execveat", "opath"])
