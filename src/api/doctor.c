@@ -164,9 +164,10 @@ static void find_jails(struct choke_context *context, struct ck_layer_trial *tri
         const struct ck_jail_state *state = jail ? ck_jail_look(&context->jails, jail, jails[i].egress) : NULL;
         /* failed is 0 for a jail that does not hold. ENOTSUP then: the message says why. */
         int error = state && state->failed != 0 ? state->failed : ENOTSUP;
-        trials[jails[i].layer] = (struct ck_layer_trial){.error = state && state->holds ? 0 : error,
-                                                         .value = state && state->reports_attempts ? 1 : 0,
-                                                         .message = state ? state->message : NULL};
+        trials[jails[i].layer] =
+            (struct ck_layer_trial){.error = state && state->holds ? 0 : error,
+                                    .value = state && (jails[i].egress ? state->reports_attempts : state->libraries),
+                                    .message = state ? state->message : NULL};
     }
 }
 

@@ -266,7 +266,8 @@ static void add_detail(enum ck_layer layer, const struct ck_layer_trial *trial, 
         detail = trial->value != 0 ? "proved from inside: only the proxy is reached; other attempts are reported"
                                    : "proved from inside: only the proxy is reached; other attempts are not reported";
     else if (layers[layer].kind == JAIL)
-        detail = "proved from inside";
+        detail = trial->value != 0 ? "proved from inside"
+                                   : "proved from inside; modules of interpreters load only if 'execs' lists them";
     else if (layers[layer].kind == CONTROLLER)
         detail = trial->cgroup_version == CK_CONTROLLER_V1 ? "cgroup v1" : "cgroup v2";
     if (detail[0] != '\0')

@@ -41,7 +41,7 @@ struct ck_layer_trial {
     int error;
     /*
      * EXECS: the ABI of Landlock; a namespace: 1 if it was made inside a user namespace; egress: 1
-     * if direct attempts are reported
+     * if direct attempts are reported; another jail: 1 if library directories are code
      */
     int value;
     enum ck_controller_version cgroup_version; /* of a controller: where it was found */

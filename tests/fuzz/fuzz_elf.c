@@ -4,6 +4,7 @@
  */
 #include "promise.h"
 
+#include "jail/stub.h"
 #include "sys/elf.h"
 
 #include <errno.h>
@@ -24,6 +25,20 @@ static void check(const struct ck_elf *elf, const char *loader)
     require(strcmp(loader, elf->interpreter ? elf->interpreter : "") == 0);
 }
 
+/* The changes of a loader are within its headers, or one segment after its end. */
+static void check_stub(int fd, size_t size)
+{
+    struct ck_native_copy copy;
+    int r = ck_stub_make(fd, &copy);
+    require(r == 0 || r == -ENOTSUP);
+    if (r < 0)
+        return;
+    require(copy.patches_count == CK_NATIVE_PATCHES_MAX);
+    for (uint32_t i = 0; i < copy.patches_count; i++)
+        require(copy.patches[i].bytes > 0 && copy.patches[i].bytes <= CK_NATIVE_PATCH_BYTES);
+    require(copy.patches[1].at + copy.patches[1].bytes <= size && copy.patches[2].at >= size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct ck_arena arena = {0};
@@ -37,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(alone == 0 || alone == r);
     if (r == 0)
         check(&elf, loader);
+    check_stub(fd, size);
     ck_arena_done(&arena);
     (void)close(fd);
     return 0;

@@ -1,7 +1,9 @@
 """R80: tools of an interpreter work with an entry of four keys, in every jail, for root and for a
 user. Their extension modules and the libraries that these need are loaded without a line in the entry.
 """
+import pathlib
 import shutil
+import subprocess
 
 import pytest
 
@@ -57,6 +59,17 @@ def test_settings_of_interpreters_can_be_read(project):
     policy = project.write_policy(more=[project.box.entry("php", route="external")], search_path=["/usr/bin"])
     outside = project.box.call(["php", "-m"]).out
     assert project.succeeds_inside("php", "-m", policy=policy).stream("stdout") == outside
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_stub_assembles(machine, tmp_path):
+    """One machine runs it in the tests above; for the other, at least it is code, and small enough for its place."""
+    source = pathlib.Path(__file__).parents[2] / "src/jail/stub_code.S"
+    made = tmp_path / "stub.o"
+    subprocess.run(["clang", f"--target={machine}-linux-gnu", "-c", source, "-o", made], check=True)
+    table = subprocess.run(["readelf", "-SW", made], check=True, capture_output=True, text=True).stdout
+    line = next(line for line in table.splitlines() if "ck_stub_code" in line).split("PROGBITS")[1]
+    assert 40 < int(line.split()[2], 16) <= 128, line
 
 
 def test_explain_shows_the_directories_and_the_loader(project):
