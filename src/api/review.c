@@ -270,31 +270,46 @@ static void check_tool(struct review *check)
                           tool->name);
 }
 
+/* The first destination of the tool or of a subcommand whose content is not checked; or NULL. */
+static const char *find_opaque(const struct ck_tool *tool)
+{
+    struct ck_destination destination;
+    const char *reason;
+    for (uint32_t i = 0; i < tool->egress.count; i++)
+        if (ck_destination_parse(tool->egress.items[i], &destination, &reason) == 0 && destination.opaque)
+            return tool->egress.items[i];
+    return NULL;
+}
+
+/* The first answer that is not NULL, of the tool and of its subcommands with their own keys. */
+static const char *find_in(const struct ck_tool *tool, const char *(*find)(const struct ck_tool *tool))
+{
+    const char *found = find(tool);
+    for (uint32_t i = 0; !found && tool->args && i < tool->args->subcommands_count; i++)
+        found = find(&tool->args->subcommands[i].own);
+    return found;
+}
+
 /* One finding is enough: a reviewer who looks at it sees the others. */
 static void check_egress(struct review *check)
 {
-    const struct ck_list *egress = &check->tool->egress;
-    struct ck_destination destination;
-    const char *reason;
+    const char *opaque = find_in(check->tool, find_opaque);
     check->key = "egress";
-    for (uint32_t i = 0; i < egress->count; i++)
-        if (ck_destination_parse(egress->items[i], &destination, &reason) == 0 && destination.opaque) {
-            (void)add_finding(check, CHOKE_SEVERITY_WARNING,
-                              "'%s': the content of an opaque tunnel is not checked; remove 'opaque' if it is TLS",
-                              CK_QUOTE(egress->items[i]));
-            return;
-        }
+    if (opaque)
+        (void)add_finding(check, CHOKE_SEVERITY_WARNING,
+                          "'%s': the content of an opaque tunnel is not checked; remove 'opaque' if it is TLS",
+                          CK_QUOTE(opaque));
 }
 
 /*
  * A directory that no jail maps code from (jail/native.h). A file may be anywhere, so the answer
  * depends on what exists now.
  */
-static const char *find_unmapped(const struct ck_list *execs)
+static const char *find_unmapped(const struct ck_tool *tool)
 {
     struct stat status;
-    for (uint32_t i = 0; i < execs->count; i++) {
-        const char *helper = execs->items[i];
+    for (uint32_t i = 0; i < tool->execs.count; i++) {
+        const char *helper = tool->execs.items[i];
         if (helper[0] != '/' || stat(helper, &status) < 0 || !S_ISDIR(status.st_mode))
             continue;
         CK_HEAP char *real = ck_heap_own(realpath(helper, NULL));
@@ -306,11 +321,7 @@ static const char *find_unmapped(const struct ck_list *execs)
 
 static void check_execs(struct review *check)
 {
-    const struct ck_tool *tool = check->tool;
-    const char *unmapped = find_unmapped(&tool->execs);
-    /* The execs of a subcommand replace those of the tool. */
-    for (uint32_t i = 0; !unmapped && tool->args && i < tool->args->subcommands_count; i++)
-        unmapped = find_unmapped(&tool->args->subcommands[i].execs);
+    const char *unmapped = find_in(check->tool, find_unmapped);
     check->key = "execs";
     if (unmapped)
         (void)add_finding(check, CHOKE_SEVERITY_ERROR, CK_NATIVE_OUTSIDE_SYSTEM, CK_QUOTE(unmapped));

@@ -122,21 +122,62 @@ static void print_limits(FILE *out, const json_t *limits)
     }
 }
 
-/* An empty "execs" forbids all programs; null means that the entry says nothing about them. */
-static void print_grants(FILE *out, const json_t *tool)
+/*
+ * The keys that a subcommand may have, too. An empty "execs" forbids all programs. null: the entry
+ * says nothing about them, or the subcommand has the tool's.
+ */
+static void print_keys(FILE *out, const json_t *owner)
 {
-    const json_t *execs = json_object_get(tool, "execs");
-    const json_t *variables = json_object_get(tool, "set_env");
+    const json_t *execs = json_object_get(owner, "execs");
+    const json_t *variables = json_object_get(owner, "set_env");
 
     if (json_is_array(execs) && json_array_size(execs) == 0)
         (void)fputs("; executes nothing", out);
     print_names(out, "executes", execs);
-    print_names(out, "env", json_object_get(tool, "env"));
+    print_names(out, "env", json_object_get(owner, "env"));
     if (json_array_size(variables) > NAMES_MAX)
         print_count(out, variables, "variable");
     else
         print_names(out, "sets", variables);
-    print_names(out, "egress", json_object_get(tool, "egress"));
+    print_names(out, "egress", json_object_get(owner, "egress"));
+}
+
+/* What a subcommand has in place of the tool's; nothing for one that has nothing of its own. */
+static int print_subcommand(FILE *out, const json_t *subcommand)
+{
+    static const char *const lists[] = {"env", "set_env", "egress"};
+    char *text = NULL;
+    size_t length = 0;
+    const json_t *workspace = json_object_get(subcommand, "workspace");
+    const json_t *seconds = json_object_get(json_object_get(subcommand, "limits"), "timeout_s");
+
+    FILE *keys = open_memstream(&text, &length);
+    if (!keys)
+        return -ENOMEM;
+    print_keys(keys, subcommand);
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        const json_t *list = json_object_get(subcommand, lists[i]);
+        if (json_is_array(list) && json_array_size(list) == 0)
+            (void)fprintf(keys, "; no %s", lists[i]);
+    }
+    if (json_is_string(workspace))
+        (void)fprintf(keys, "; workspace %s", json_string_value(workspace));
+    if (json_is_integer(seconds))
+        (void)fprintf(keys, "; %lld s", (long long)json_integer_value(seconds));
+    print_limits(keys, json_object_get(subcommand, "limits"));
+    int r = fclose(keys) == 0 ? 0 : -ENOMEM;
+    if (r == 0 && length > 2)
+        (void)fprintf(out, "; %s: (%s)", json_string_value(json_object_get(subcommand, "name")), text + 2);
+    free(text);
+    return r;
+}
+
+static int print_grants(FILE *out, const json_t *tool)
+{
+    size_t index;
+    const json_t *subcommand;
+
+    print_keys(out, tool);
     if (strcmp(json_string_value(json_object_get(tool, "credentials")), "allow") == 0)
         (void)fputs("; credentials", out);
     if (json_is_string(json_object_get(tool, "path")))
@@ -144,6 +185,12 @@ static void print_grants(FILE *out, const json_t *tool)
     if (json_is_string(json_object_get(tool, "sha256")))
         (void)fputs("; pinned by sha256", out);
     print_limits(out, json_object_get(tool, "limits"));
+    json_array_foreach(json_object_get(json_object_get(tool, "args"), "subcommands"), index, subcommand)
+    {
+        if (print_subcommand(out, subcommand) < 0)
+            return -ENOMEM;
+    }
+    return 0;
 }
 
 /* Wraps at spaces. A word that is longer than a line gets its own line. */
@@ -180,8 +227,8 @@ static int print_tool(FILE *out, const json_t *tool)
     if (!grants)
         return -ENOMEM;
     print_args(grants, json_object_get(tool, "args"));
-    print_grants(grants, tool);
-    if (fclose(grants) != 0) {
+    int r = print_grants(grants, tool);
+    if (fclose(grants) != 0 || r < 0) {
         free(text);
         return -ENOMEM;
     }

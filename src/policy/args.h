@@ -36,7 +36,7 @@ struct ck_path_use {
 
 /* A tool that a command runs for the caller, such as git in "strace git log". */
 struct ck_nested {
-    const struct ck_tool *tool;
+    const struct ck_tool *tool;             /* in a verdict with the keys of the subcommand in place */
     const struct ck_subcommand *subcommand; /* or NULL */
     size_t position;                        /* of its name in argv */
 };

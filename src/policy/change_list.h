@@ -76,6 +76,16 @@ const char *ck_change_join(struct ck_policy_changes *changes, const struct ck_li
 /* The arguments of one tool, in diff_args.c. */
 void ck_diff_args(const struct ck_diff_pair *pair);
 
+/* Is there a rule for a key that a subcommand may have in place of the tool's? */
+bool ck_diff_has_rule(const char *key);
+
+/* The keys that a subcommand has in place of the tool's; it is in both policies. */
+void ck_diff_subcommand_keys(const struct ck_diff_pair *pair, const struct ck_subcommand *before,
+                             const struct ck_subcommand *after);
+
+/* Do these keys grant something that the tool itself was not granted before? */
+bool ck_diff_subcommand_widens(const struct ck_diff_pair *pair, const struct ck_subcommand *subcommand);
+
 /*
  * A vector was listed as exactly allowed and is not any more. Why that is not narrower; NULL: it is
  * refused now, or the rules allow the same.

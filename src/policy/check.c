@@ -25,9 +25,10 @@ struct check_state {
     const struct ck_policy *policy;  /* filled, not yet compiled */
     const struct ck_yaml_tree *tree; /* only for the positions in messages */
     struct choke_error *error;
-    const struct ck_tool *tool;           /* the one that is being checked; NULL at the top */
-    const struct ck_yaml_node *tool_node; /* its mapping in the tree */
-    const char *label;                    /* "tool 'rg'" */
+    /* the one that is being checked, or the tool as a subcommand has it; NULL at the top */
+    const struct ck_tool *tool;
+    const struct ck_yaml_node *tool_node; /* its mapping in the tree, or that of the subcommand */
+    const char *label;                    /* "tool 'rg'", "subcommand 'ci' in tool 'npm'" */
 };
 
 /* Every rule returns 0, or this: -EINVAL with the position of the node in the message. */
@@ -37,6 +38,23 @@ struct check_state {
 static const struct ck_yaml_node *value_of(const struct check_state *check, const char *key)
 {
     return ck_yaml_node_value(check->tool_node, key);
+}
+
+/*
+ * An entry of a list of the tool, for its position. A subcommand may lack the key: then the list is
+ * the tool's, and the position that of the subcommand, which does not fit it.
+ */
+static const struct ck_yaml_node *entry_of(const struct check_state *check, const char *key, uint32_t index)
+{
+    const struct ck_yaml_node *list = value_of(check, key);
+    return list ? ck_yaml_node_entry(list, index) : check->tool_node;
+}
+
+/* The value of a key of one entry of a list of mappings, or what entry_of gives. */
+static const struct ck_yaml_node *member_of(const struct check_state *check, const char *key, uint32_t index,
+                                            const char *member)
+{
+    return value_of(check, key) ? ck_yaml_node_value(entry_of(check, key, index), member) : check->tool_node;
 }
 
 /* 1 to max_bytes bytes, all of them in the alphabet. */
@@ -200,17 +218,16 @@ static int check_list(const struct check_state *check, const struct ck_yaml_node
 static int check_env(const struct check_state *check)
 {
     const struct ck_list *env = &check->tool->env;
-    const struct ck_yaml_node *list = value_of(check, "env");
     for (uint32_t i = 0; i < env->count; i++) {
         const char *name = env->items[i];
         size_t length = strlen(name);
         if (!ck_env_name_valid(name, length))
-            return REFUSE(check, ck_yaml_node_entry(list, i), "'%s' in 'env' in %s is not a valid variable name",
+            return REFUSE(check, entry_of(check, "env", i), "'%s' in 'env' in %s is not a valid variable name",
                           CK_QUOTE(name), check->label);
         const char *danger = ck_env_name_danger(name, length);
         if (danger)
-            return REFUSE(check, ck_yaml_node_entry(list, i),
-                          "'%s' in 'env' in %s may not be granted to callers: it %s", name, check->label, danger);
+            return REFUSE(check, entry_of(check, "env", i), "'%s' in 'env' in %s may not be granted to callers: it %s",
+                          name, check->label, danger);
     }
     return 0;
 }
@@ -228,60 +245,39 @@ static bool listed(const struct ck_list *list, const char *text)
 static int check_variable(const struct check_state *check, uint32_t index)
 {
     const struct ck_variable *variables = check->tool->set_env;
-    const struct ck_yaml_node *node = ck_yaml_node_entry(value_of(check, "set_env"), index);
+    const struct ck_yaml_node *at = member_of(check, "set_env", index, "name");
     const char *name = variables[index].name;
     const char *label = check->label;
     if (!ck_env_name_valid(name, strlen(name)))
-        return REFUSE(check, ck_yaml_node_value(node, "name"), "'%s' in 'set_env' in %s is not a valid variable name",
-                      CK_QUOTE(name), label);
+        return REFUSE(check, at, "'%s' in 'set_env' in %s is not a valid variable name", CK_QUOTE(name), label);
     if (!ck_env_name_settable(name, strlen(name)))
-        return REFUSE(check, ck_yaml_node_value(node, "name"), "'%s' in 'set_env' in %s may not be set: it %s", name,
-                      label, ck_env_name_danger(name, strlen(name)));
+        return REFUSE(check, at, "'%s' in 'set_env' in %s may not be set: it %s", name, label,
+                      ck_env_name_danger(name, strlen(name)));
     if (strchr(variables[index].value, '\n'))
-        return REFUSE(check, ck_yaml_node_value(node, "value"), "the value of '%s' in 'set_env' in %s has a line break",
-                      name, label);
+        return REFUSE(check, member_of(check, "set_env", index, "value"),
+                      "the value of '%s' in 'set_env' in %s has a line break", name, label);
     for (uint32_t i = 0; i < index; i++)
         if (strcmp(variables[i].name, name) == 0)
-            return REFUSE(check, ck_yaml_node_value(node, "name"), "'%s' is set twice in 'set_env' in %s", name, label);
+            return REFUSE(check, at, "'%s' is set twice in 'set_env' in %s", name, label);
     /* Otherwise it would be unclear if the policy's value or the caller's counts. */
     if (listed(&check->tool->env, name))
-        return REFUSE(check, ck_yaml_node_value(node, "name"),
-                      "'%s' is both set by 'set_env' and granted by 'env' in %s; remove one of the two", name, label);
+        return REFUSE(check, at, "'%s' is both set by 'set_env' and granted by 'env' in %s; remove one of the two",
+                      name, label);
     return 0;
 }
 
-/*
- * A helper is a name that is searched in the search path, or an absolute path. where is for
- * messages.
- */
-static int check_helpers(const struct check_state *check, const struct ck_list *execs, const struct ck_yaml_node *list,
-                         const char *where)
+/* A helper is a name that is searched in the search path, or an absolute path. */
+static int check_execs(const struct check_state *check)
 {
-    int r = check_list(check, list, "execs", where, false);
+    const struct ck_list *execs = &check->tool->execs;
+    int r = check_list(check, value_of(check, "execs"), "execs", check->label, false);
     for (uint32_t i = 0; r == 0 && i < execs->count; i++) {
         const char *helper = execs->items[i];
         bool name = has_only(helper, LOWER UPPER DIGITS "._+-", NAME_MAX_BYTES) && !strchr("._+-", helper[0]);
         if (!name && !is_plain_path(helper))
-            r = REFUSE(check, ck_yaml_node_entry(list, i),
+            r = REFUSE(check, entry_of(check, "execs", i),
                        "'%s' in 'execs' in %s is neither a program's name nor a plain absolute path", CK_QUOTE(helper),
-                       where);
-    }
-    return r;
-}
-
-/* The tool's list, and that of every subcommand: each message names its own place. */
-static int check_execs(const struct check_state *check)
-{
-    const struct ck_args *args = check->tool->args;
-    int r = check_helpers(check, &check->tool->execs, value_of(check, "execs"), check->label);
-    for (uint32_t i = 0; r == 0 && args && i < args->subcommands_count; i++) {
-        const struct ck_yaml_node *node =
-            ck_yaml_node_entry(ck_yaml_node_value(value_of(check, "args"), "subcommands"), i);
-        char where[256];
-        (void)snprintf(where, sizeof(where), "subcommand '%s' in %s",
-                       ck_quote((char[80]){0}, 80, args->subcommands[i].name, strlen(args->subcommands[i].name)),
                        check->label);
-        r = check_helpers(check, &args->subcommands[i].execs, ck_yaml_node_value(node, "execs"), where);
     }
     return r;
 }
@@ -290,8 +286,11 @@ static int check_execs(const struct check_state *check)
 static int check_egress(const struct check_state *check)
 {
     const struct ck_list *egress = &check->tool->egress;
+    int r = check_list(check, value_of(check, "egress"), "egress", check->label, false);
+    if (r < 0)
+        return r;
     for (uint32_t i = 0; i < egress->count; i++) {
-        const struct ck_yaml_node *place = ck_yaml_node_entry(value_of(check, "egress"), i);
+        const struct ck_yaml_node *place = entry_of(check, "egress", i);
         char usual[CK_DESTINATION_TEXT_SIZE];
         struct ck_destination destination;
         const char *reason;
@@ -308,16 +307,10 @@ static int check_egress(const struct check_state *check)
 
 /* ---- whole tools ------------------------------------------------------------------------- */
 
-/* Duplicates first, then the meaning of each entry. */
-static int check_lists(const struct check_state *check)
+/* The variables of a tool: those that a caller may give, and those that the policy sets. */
+static int check_variables(const struct check_state *check)
 {
-    int r = check_list(check, value_of(check, "platforms"), "platforms", check->label, false);
-    if (r == 0)
-        r = check_list(check, value_of(check, "version_args"), "version_args", check->label, true);
-    if (r == 0)
-        r = check_list(check, value_of(check, "env"), "env", check->label, false);
-    if (r == 0)
-        r = check_list(check, value_of(check, "egress"), "egress", check->label, false);
+    int r = check_list(check, value_of(check, "env"), "env", check->label, false);
     if (r == 0)
         r = check_env(check);
     for (uint32_t i = 0; r == 0 && i < check->tool->set_env_count; i++)
@@ -325,11 +318,54 @@ static int check_lists(const struct check_state *check)
     return r;
 }
 
+static int check_lists(const struct check_state *check)
+{
+    int r = check_list(check, value_of(check, "platforms"), "platforms", check->label, false);
+    return r < 0 ? r : check_list(check, value_of(check, "version_args"), "version_args", check->label, true);
+}
+
+/* The keys that a subcommand may have in place of the tool's. */
+static int check_keys(const struct check_state *check)
+{
+    static int (*const rules[])(const struct check_state *) = {check_limits, check_variables, check_execs,
+                                                               check_egress};
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < sizeof(rules) / sizeof(rules[0]); i++)
+        r = rules[i](check);
+    return r;
+}
+
+/*
+ * Each subcommand is checked as the tool that it makes of the entry: a variable that it sets must
+ * not be one that the tool's own env grants.
+ */
+static int check_subcommands(const struct check_state *check)
+{
+    const struct ck_args *args = check->tool->args;
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && args && i < args->subcommands_count; i++) {
+        const struct ck_subcommand *subcommand = &args->subcommands[i];
+        struct ck_tool tool;
+        char label[256];
+        if (subcommand->given == 0)
+            continue;
+        (void)snprintf(label, sizeof(label), "subcommand '%s' in %s",
+                       ck_quote((char[80]){0}, 80, subcommand->name, strlen(subcommand->name)), check->label);
+        ck_policy_subcommand_tool(check->tool, subcommand, &tool);
+        struct check_state inner = *check;
+        inner.tool = &tool;
+        inner.tool_node = ck_yaml_node_entry(ck_yaml_node_value(value_of(check, "args"), "subcommands"), i);
+        inner.label = label;
+        r = check_keys(&inner);
+    }
+    return r;
+}
+
 static int check_tool(struct check_state *check, uint32_t index, const struct ck_yaml_node *node)
 {
     static int (*const rules[])(const struct check_state *) = {
-        check_name, check_why,    check_adr,   check_install, check_limits,
-        check_path, check_sha256, check_lists, check_execs,   check_egress,
+        check_name,   check_why,   check_adr,  check_install,     check_path,
+        check_sha256, check_lists, check_keys, check_subcommands,
     };
     char label[128];
     check->tool = &check->policy->tools[index];

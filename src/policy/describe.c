@@ -76,6 +76,68 @@ static json_t *list(const struct ck_list *list)
     return array(list->count, list, list_entry);
 }
 
+/* ---- the keys that a tool and a subcommand share ------------------------------------------- */
+
+static json_t *variable_entry(const void *from, uint32_t index)
+{
+    const struct ck_variable *variable = &((const struct ck_tool *)from)->set_env[index];
+    struct object object = object_new();
+    set(&object, "name", text(variable->name));
+    set(&object, "value", text(variable->value));
+    return take(&object);
+}
+
+static json_t *limits(const struct ck_tool *tool)
+{
+    struct object object = object_new();
+    for (size_t i = 0; i < CK_LIMIT_KEYS; i++)
+        set(&object, ck_limit_keys[i].key, number_or_null(ck_policy_limit(&tool->limits, &ck_limit_keys[i])));
+    return take(&object);
+}
+
+static json_t *execs(const struct ck_tool *tool)
+{
+    /* null and [] differ: no list, and a list that allows nothing. */
+    return tool->has_execs ? list(&tool->execs) : json_null();
+}
+
+static json_t *env(const struct ck_tool *tool)
+{
+    return list(&tool->env);
+}
+
+static json_t *set_env(const struct ck_tool *tool)
+{
+    return array(tool->set_env_count, tool, variable_entry);
+}
+
+static json_t *egress(const struct ck_tool *tool)
+{
+    return list(&tool->egress);
+}
+
+static json_t *workspace(const struct ck_tool *tool)
+{
+    return text(ck_policy_workspace_name(tool->workspace));
+}
+
+static const struct {
+    const char *key;
+    json_t *(*value)(const struct ck_tool *tool);
+} shared_keys[] = {
+    {"execs", execs},         {"env", env},       {"set_env", set_env}, {"egress", egress},
+    {"workspace", workspace}, {"limits", limits},
+};
+
+/* null for a key that a subcommand does not have: the tool's applies. */
+static void set_keys(struct object *object, const struct ck_tool *tool, const struct ck_subcommand *subcommand)
+{
+    for (size_t i = 0; i < sizeof(shared_keys) / sizeof(shared_keys[0]); i++) {
+        bool given = !subcommand || ck_policy_subcommand_has(subcommand, shared_keys[i].key);
+        set(object, shared_keys[i].key, given ? shared_keys[i].value(tool) : json_null());
+    }
+}
+
 /* ---- arguments --------------------------------------------------------------------------- */
 
 static json_t *option_entry(const void *from, uint32_t index)
@@ -111,8 +173,7 @@ static json_t *subcommand_entry(const void *from, uint32_t index)
     struct object object = object_new();
     set(&object, "name", text(subcommand->name));
     set_rules(&object, &subcommand->rules);
-    /* null and [] differ: no list, and a list that allows nothing. */
-    set(&object, "execs", subcommand->has_execs ? list(&subcommand->execs) : json_null());
+    set_keys(&object, &subcommand->own, subcommand);
     set(&object, "line", json_integer(subcommand->line));
     return take(&object);
 }
@@ -165,23 +226,6 @@ static json_t *install(const struct ck_install *install)
     return take(&object);
 }
 
-static json_t *variable_entry(const void *from, uint32_t index)
-{
-    const struct ck_variable *variable = &((const struct ck_tool *)from)->set_env[index];
-    struct object object = object_new();
-    set(&object, "name", text(variable->name));
-    set(&object, "value", text(variable->value));
-    return take(&object);
-}
-
-static json_t *limits(const struct ck_limits *limits)
-{
-    struct object object = object_new();
-    for (size_t i = 0; i < CK_LIMIT_KEYS; i++)
-        set(&object, ck_limit_keys[i].key, number_or_null(ck_policy_limit(limits, &ck_limit_keys[i])));
-    return take(&object);
-}
-
 static json_t *tool_entry(const void *from, uint32_t index)
 {
     const struct ck_tool *tool = &((const struct ck_policy *)from)->tools[index];
@@ -197,13 +241,8 @@ static json_t *tool_entry(const void *from, uint32_t index)
     set(&object, "args", arguments(tool->args));
     set(&object, "path", text(tool->path));
     set(&object, "sha256", text(tool->sha256));
-    set(&object, "execs", tool->has_execs ? list(&tool->execs) : json_null());
-    set(&object, "env", list(&tool->env));
-    set(&object, "set_env", array(tool->set_env_count, tool, variable_entry));
+    set_keys(&object, tool, NULL);
     set(&object, "credentials", text(tool->allow_credentials ? "allow" : "refuse"));
-    set(&object, "egress", list(&tool->egress));
-    set(&object, "workspace", text(ck_policy_workspace_name(tool->workspace)));
-    set(&object, "limits", limits(&tool->limits));
     set(&object, "line", json_integer(tool->line));
     return take(&object);
 }

@@ -167,7 +167,11 @@ static void diff_sha256(const struct ck_diff_pair *pair)
                     !pair->before->sha256 ? why_bwrap_widens(pair) : "a file with other bytes can be run");
 }
 
-/* See ck_width_of_execs for why a list can be more than no list. */
+/*
+ * Without a list and without a jail the tool executes anything; without a list in a jail, itself
+ * and its interpreter. An empty list is less than that in both cases. Any other list is less in the
+ * first case and more in the second.
+ */
 static void diff_execs(const struct ck_diff_pair *pair)
 {
     const struct ck_tool *was = pair->before;
@@ -281,6 +285,74 @@ static void diff_workspace(const struct ck_diff_pair *pair)
         : is == CK_WORKSPACE_RW      ? "it can write into the repository"
                                      : NULL;
     ck_change_proof(pair->changes, "workspace", ck_policy_workspace_name(was), ck_policy_workspace_name(is), why);
+}
+
+/* ---- subcommands ------------------------------------------------------------------------- */
+
+/* The keys that a subcommand may have in place of the tool's, in the order of the report. */
+static const struct {
+    const char *key;
+    void (*rule)(const struct ck_diff_pair *pair);
+} key_rules[] = {
+    {"limits", diff_limits},   {"execs", diff_execs},   {"env", diff_env},
+    {"set_env", diff_set_env}, {"egress", diff_egress}, {"workspace", diff_workspace},
+};
+
+bool ck_diff_has_rule(const char *key)
+{
+    for (size_t i = 0; i < sizeof(key_rules) / sizeof(key_rules[0]); i++)
+        if (strcmp(key_rules[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+/*
+ * What each subcommand has is compared, wherever it has it from. A key that neither has is the
+ * tool's in both, and is compared there.
+ */
+void ck_diff_subcommand_keys(const struct ck_diff_pair *pair, const struct ck_subcommand *before,
+                             const struct ck_subcommand *after)
+{
+    static const char *const labels[] = {"as the tool's", "its own"};
+    struct ck_tool was, is;
+    struct ck_diff_pair inner = *pair;
+    ck_policy_subcommand_tool(pair->before, before, &was);
+    ck_policy_subcommand_tool(pair->after, after, &is);
+    inner.before = &was;
+    inner.after = &is;
+    for (size_t i = 0; i < sizeof(key_rules) / sizeof(key_rules[0]); i++) {
+        bool had = ck_policy_subcommand_has(before, key_rules[i].key);
+        bool has = ck_policy_subcommand_has(after, key_rules[i].key);
+        size_t count = pair->changes->count;
+        if (had || has)
+            key_rules[i].rule(&inner);
+        if (had != has && pair->changes->count == count)
+            ck_change_add(pair->changes, NEUTRAL, key_rules[i].key, labels[had], labels[has]);
+    }
+}
+
+/* The changes go into a list that is thrown away. */
+bool ck_diff_subcommand_widens(const struct ck_diff_pair *pair, const struct ck_subcommand *subcommand)
+{
+    struct ck_policy_changes changes = {.arena = pair->changes->arena, .prefix = ""};
+    struct choke_change *list;
+    size_t count;
+    struct ck_tool is;
+    struct ck_diff_pair inner = *pair;
+    ck_policy_subcommand_tool(pair->after, subcommand, &is);
+    inner.after = &is;
+    inner.changes = &changes;
+    for (size_t i = 0; i < sizeof(key_rules) / sizeof(key_rules[0]); i++)
+        if (ck_policy_subcommand_has(subcommand, key_rules[i].key))
+            key_rules[i].rule(&inner);
+    if (ck_change_list_take(&changes, &list, &count) < 0) {
+        pair->changes->failed = true;
+        return true;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (list[i].kind == WIDENS)
+            return true;
+    return false;
 }
 
 /* ---- whole policies ---------------------------------------------------------------------- */

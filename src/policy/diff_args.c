@@ -119,38 +119,6 @@ static bool has_stem(const struct ck_args *args, const char *name)
     return false;
 }
 
-/* The helpers of a subcommand: its list, or the tool's; NULL: neither has one. */
-static const struct ck_list *execs_of(const struct ck_tool *tool, const struct ck_subcommand *subcommand)
-{
-    if (subcommand->has_execs)
-        return &subcommand->execs;
-    return tool->has_execs ? &tool->execs : NULL;
-}
-
-/* Can the subcommand execute something that the tool could not execute before? */
-static bool executes_more(const struct ck_diff_pair *pair, const struct ck_subcommand *subcommand)
-{
-    const struct ck_list *was = pair->before->has_execs ? &pair->before->execs : NULL;
-    enum ck_width width = ck_width_of_execs(was, execs_of(pair->after, subcommand));
-    return width != CK_WIDTH_SAME && width != CK_WIDTH_NARROWER;
-}
-
-/*
- * Without a list of its own, a subcommand has the tool's. So a change of either policy's tool
- * counts here too.
- */
-static void diff_subcommand_execs(const struct ck_diff_pair *pair, const struct ck_subcommand *before,
-                                  const struct ck_subcommand *after)
-{
-    static const char *const labels[] = {"as the tool's", "its own list"};
-    if (before->has_execs && after->has_execs)
-        ck_change_lists(pair->changes, "execs", &before->execs, &after->execs, CHOKE_CHANGE_WIDENS,
-                        CHOKE_CHANGE_NARROWS);
-    else
-        ck_change_width(pair->changes, ck_width_of_execs(execs_of(pair->before, before), execs_of(pair->after, after)),
-                        "execs", labels[before->has_execs], labels[after->has_execs]);
-}
-
 static void diff_subcommand(const struct ck_diff_pair *pair, const struct ck_subcommand *before,
                             const struct ck_subcommand *after)
 {
@@ -164,7 +132,7 @@ static void diff_subcommand(const struct ck_diff_pair *pair, const struct ck_sub
     }
     changes->prefix = prefix;
     diff_rules(changes, &before->rules, &after->rules);
-    diff_subcommand_execs(pair, before, after);
+    ck_diff_subcommand_keys(pair, before, after);
     changes->prefix = outer;
 }
 
@@ -254,8 +222,8 @@ const char *ck_diff_vector(const struct ck_diff_pair *pair, const struct ck_list
         return NULL;
     if (!is_same(argv, parsed.argv))
         return "the rules still allow it, and inject other arguments";
-    return parsed.subcommand && executes_more(pair, parsed.subcommand)
-               ? "it is read as a subcommand, which can execute more"
+    return parsed.subcommand && ck_diff_subcommand_widens(pair, parsed.subcommand)
+               ? "it is read as a subcommand, which is granted more"
                : NULL;
 }
 
@@ -333,21 +301,21 @@ static void diff_present(const struct ck_diff_pair *pair)
 
 /*
  * Without args every vector is allowed as it is. A closed list is less, unless it does more than
- * close: it injects arguments, lets a subcommand execute more, or runs other tools, which in a jail
- * may then be traced.
+ * close: it injects arguments, grants a subcommand more, or runs other tools, which in a jail may
+ * then be traced.
  */
 static const char *why_list_widens(const struct ck_diff_pair *pair)
 {
     const struct ck_args *args = pair->after->args;
     bool injects = args->rules.inject.count > 0;
-    bool executes = false;
+    bool widens = false;
     if (args->command)
         return "it runs other tools of the policy, and in a jail it may trace them";
     for (uint32_t i = 0; i < args->subcommands_count; i++) {
         injects = injects || args->subcommands[i].rules.inject.count > 0;
-        executes = executes || (args->subcommands[i].has_execs && executes_more(pair, &args->subcommands[i]));
+        widens = widens || ck_diff_subcommand_widens(pair, &args->subcommands[i]);
     }
-    return injects ? "other arguments are injected" : executes ? "a subcommand can execute what it could not" : NULL;
+    return injects ? "other arguments are injected" : widens ? "a subcommand is granted more" : NULL;
 }
 
 /* args that appears or disappears is one change. Otherwise key by key. */

@@ -4,22 +4,11 @@
  */
 #include "policy/grant.h"
 
-/* The execs of a subcommand replace those of the tool, also as an empty list. */
-static struct ck_grant_tool member(const struct ck_tool *tool, const struct ck_subcommand *subcommand)
-{
-    bool own = subcommand && subcommand->has_execs;
-    return (struct ck_grant_tool){
-        .tool = tool,
-        .execs = own ? &subcommand->execs : &tool->execs,
-        .bound = own || tool->has_execs,
-    };
-}
-
 /* Tools are added from the outermost to the innermost. */
-static void add(struct ck_grant *grant, const struct ck_tool *tool, const struct ck_subcommand *subcommand)
+static void add(struct ck_grant *grant, const struct ck_tool *tool)
 {
     struct ck_grant_tool *added = &grant->tools[grant->count++];
-    *added = member(tool, subcommand);
+    *added = (struct ck_grant_tool){.tool = tool, .execs = &tool->execs, .bound = tool->has_execs};
     if (added->bound && !grant->bound)
         grant->bound = tool;
     /*
@@ -41,9 +30,10 @@ void ck_grant_of(const struct ck_verdict *verdict, struct ck_grant *ret_grant)
 {
     const struct ck_parsed_args *parsed = &verdict->parsed;
     *ret_grant = (struct ck_grant){0};
-    add(ret_grant, verdict->tool, parsed->subcommand);
+    /* The judge has put the keys of a subcommand in place of the tool's. */
+    add(ret_grant, verdict->tool);
     for (size_t i = 0; i < parsed->nested_count; i++)
-        add(ret_grant, parsed->nested[i].tool, parsed->nested[i].subcommand);
+        add(ret_grant, parsed->nested[i].tool);
     /* A tool that runs others may be one like strace. */
     ret_grant->tracing = ret_grant->count > 1;
     ret_grant->sealed = ret_grant->count == 1 && ret_grant->bound && ret_grant->tools[0].execs->count == 0;

@@ -22,7 +22,7 @@ enum ck_grant_place {
 /* A tool of the run: the one that is called, or one that it runs for the caller. */
 struct ck_grant_tool {
     const struct ck_tool *tool;
-    const struct ck_list *execs; /* its helpers, or the subcommand's if that has its own */
+    const struct ck_list *execs; /* its helpers */
     bool bound;                  /* a list of helpers is given, even an empty one */
 };
 

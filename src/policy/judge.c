@@ -50,12 +50,16 @@ __attribute__((format(printf, 4, 5))) static bool refuse(const struct judge *jud
     return false;
 }
 
-/* "tools.NAME" and a key; lives to the end of the enclosing block. */
-#define TOOL_RULE(judge, key) tool_rule((char[sizeof((struct ck_verdict *)0)->rule]){0}, (judge)->verdict->tool, (key))
+/* The rule of a key; lives to the end of the enclosing block. */
+#define TOOL_RULE(judge, key) ck_judge_rule((char[CK_RULE_MAX]){0}, (judge)->verdict->tool, (key))
 
-static const char *tool_rule(char *rule, const struct ck_tool *tool, const char *key)
+/* A key of a subcommand is named with it, so that the reader finds the line. */
+const char *ck_judge_rule(char rule[CK_RULE_MAX], const struct ck_tool *tool, const char *key)
 {
-    (void)snprintf(rule, sizeof((struct ck_verdict *)0)->rule, "tools.%s%s", tool->name, key);
+    if (tool->subcommand && ck_policy_subcommand_has(tool->subcommand, key))
+        ck_args_rule(rule, tool, tool->subcommand, key);
+    else
+        (void)snprintf(rule, CK_RULE_MAX, "tools.%s.%s", tool->name, key);
     return rule;
 }
 
@@ -166,11 +170,11 @@ static bool check_tool(const struct judge *judge)
                       CK_SECRET_QUOTE(name), CK_SUGGEST_TOOL(judge->policy, name),
                       list_callable(judge->policy, list, sizeof(list)));
     if (tool->route == CK_ROUTE_JAIL)
-        return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, ".route"),
+        return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, "route"),
                       "'%s' has route 'jail': only the jail made with it may call it; allowed tools are: %s",
                       tool->name, list_callable(judge->policy, list, sizeof(list)));
     if (!ck_policy_tool_is_here(tool))
-        return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, ".platforms"), "'%s' is allowed on %s only; this is %s",
+        return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, "platforms"), "'%s' is allowed on %s only; this is %s",
                       tool->name, ck_policy_platform_name((enum ck_platform)tool->platforms),
                       ck_policy_platform_name(CK_PLATFORM_HERE));
     return true;
@@ -245,14 +249,40 @@ static bool check_output(const struct judge *judge)
 
 /* ---- arguments, and what depends on the tools they name ---------------------------------- */
 
-static bool check_args(const struct judge *judge)
+/* Puts the keys of the subcommand in place of the tool's. */
+static bool enter_subcommand(const struct judge *judge, const struct ck_tool **tool,
+                             const struct ck_subcommand *subcommand)
+{
+    if (!subcommand || subcommand->given == 0)
+        return true;
+    struct ck_tool *entered = ck_arena_alloc(judge->arena, sizeof(*entered));
+    if (!entered)
+        return false;
+    ck_policy_subcommand_tool(*tool, subcommand, entered);
+    *tool = entered;
+    return true;
+}
+
+/*
+ * The arguments name the subcommand, and that decides which variables may be given. So they are
+ * read before the steps that check these; a refusal of theirs still comes after.
+ */
+static bool read_args(const struct judge *judge)
 {
     struct ck_verdict *verdict = judge->verdict;
     struct ck_parsed_args *parsed = &verdict->parsed;
-    if (ck_args_parse(judge->policy, verdict->tool, judge->request->argv, judge->arena, parsed) < 0) {
-        verdict->no_memory = true;
-        return false;
-    }
+    bool good = ck_args_parse(judge->policy, verdict->tool, judge->request->argv, judge->arena, parsed) == 0 &&
+                enter_subcommand(judge, &verdict->tool, parsed->subcommand);
+    for (size_t i = 0; good && i < parsed->nested_count; i++)
+        good = enter_subcommand(judge, &parsed->nested[i].tool, parsed->nested[i].subcommand);
+    verdict->no_memory = !good;
+    return good;
+}
+
+static bool check_args(const struct judge *judge)
+{
+    struct ck_verdict *verdict = judge->verdict;
+    const struct ck_parsed_args *parsed = &verdict->parsed;
     if (!parsed->refused)
         return true;
     /* refuse clears the error, so the line is set after it. */
@@ -278,7 +308,7 @@ static bool grant_time(const struct judge *judge)
     uint64_t limit_ms = (uint64_t)tool->limits.timeout_s * 1000;
     uint64_t timeout_ms = judge->request->timeout_ms;
     char rule[CK_RULE_MAX];
-    (void)snprintf(rule, sizeof(rule), "tools.%s.limits.timeout_s", tool->name);
+    (void)ck_judge_rule(rule, tool, "limits.timeout_s");
     if (timeout_ms == CHOKE_TIMEOUT_FROM_POLICY)
         timeout_ms = limit_ms != 0 ? limit_ms : (uint64_t)CK_DEFAULT_TIMEOUT_S * 1000;
     else if (limit_ms != 0 && timeout_ms > limit_ms)
@@ -383,7 +413,7 @@ static bool check_destination(const struct judge *judge, const char *text, struc
         return true;
     char rule[CK_RULE_MAX];
     char list[LIST_BYTES];
-    return refuse(judge, CHOKE_DISALLOWED, tool_rule(rule, tool, ".egress"),
+    return refuse(judge, CHOKE_DISALLOWED, ck_judge_rule(rule, tool, "egress"),
                   "'%s' is not a destination that the policy grants '%s'; the entry grants: %s", CK_SECRET_QUOTE(text),
                   tool->name, list_granted(&tool->egress, list, sizeof(list)));
 }
@@ -453,7 +483,7 @@ static bool refuse_variable(const struct judge *judge, const char *extra, size_t
     char name[CK_QUOTE_MAX];
     char list[LIST_BYTES];
     (void)snprintf(name, sizeof(name), "%.*s", (int)length, extra);
-    return refuse(judge, CHOKE_ENV_FORBIDDEN, TOOL_RULE(judge, ".env"),
+    return refuse(judge, CHOKE_ENV_FORBIDDEN, TOOL_RULE(judge, "env"),
                   "variable '%s' is not granted to '%s'; the entry grants: %s", CK_SECRET_QUOTE(name), tool->name,
                   list_granted(&tool->env, list, sizeof(list)));
 }
@@ -539,11 +569,12 @@ int ck_judge(const struct ck_policy *policy, const struct choke_request *request
 {
     /*
      * The order matters: check_tool refuses a call without a tool, which later steps use; sizes
-     * come before steps that read the bytes; check_args before those that need the nested tools.
+     * come before steps that read the bytes; read_args before those that need a key of the tool.
      */
     static bool (*const steps[])(const struct judge *) = {
-        check_argv, check_directories, check_timeout, check_tool, check_probe,  check_stdin, check_output, check_sizes,
-        check_env,  check_credentials, check_args,    grant_time, grant_limits, choose_jail, check_egress,
+        check_argv,   check_directories, check_timeout, check_tool,   check_probe,       check_stdin,
+        check_output, check_sizes,       read_args,     check_env,    check_credentials, check_args,
+        grant_time,   grant_limits,      choose_jail,   check_egress,
     };
     *ret_verdict = (struct ck_verdict){0};
     struct judge judge = {policy, request, arena, ret_verdict};
@@ -551,6 +582,6 @@ int ck_judge(const struct ck_policy *policy, const struct choke_request *request
         if (!steps[i](&judge))
             return ret_verdict->no_memory ? -ENOMEM : 0;
     /* Allowed: the rule is the entry of the tool. */
-    (void)tool_rule(ret_verdict->rule, ret_verdict->tool, "");
+    (void)snprintf(ret_verdict->rule, sizeof(ret_verdict->rule), "tools.%s", ret_verdict->tool->name);
     return 0;
 }

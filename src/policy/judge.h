@@ -21,7 +21,8 @@
 
 struct ck_verdict {
     enum choke_outcome outcome; /* CHOKE_NONE: allowed */
-    const struct ck_tool *tool; /* set as soon as argv[0] is found */
+    /* set as soon as argv[0] is found; with the keys of the subcommand in place, in the arena */
+    const struct ck_tool *tool;
     uint64_t timeout_ms;
     /* the strictest of the tool and of those that it runs for the caller */
     struct ck_limits limits;
@@ -40,6 +41,12 @@ struct ck_verdict {
 /* 0, also for a refusal; -ENOMEM. The verdict points into arena, the policy and the request. */
 int ck_judge(const struct ck_policy *policy, const struct choke_request *request, struct ck_arena *arena,
              struct ck_verdict *ret_verdict);
+
+/*
+ * "tools.npm.egress", or "tools.npm.args.subcommands.ci.egress" where the tool of a verdict has the
+ * key of a subcommand. Returns rule.
+ */
+const char *ck_judge_rule(char rule[CK_RULE_MAX], const struct ck_tool *tool, const char *key);
 
 /* Is it a valid name of a probe? */
 bool ck_judge_is_probe(const char *name);

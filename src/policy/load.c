@@ -101,6 +101,24 @@ static bool copy_sets(struct ck_arena *arena, struct ck_args *args)
     return good;
 }
 
+/* The keys that a tool and a subcommand share. node is the mapping of either. */
+static bool copy_keys(struct ck_arena *arena, struct ck_tool *tool, const struct ck_yaml_node *node)
+{
+    tool->has_execs = !!ck_yaml_node_value(node, "execs");
+    return copy_list(arena, &tool->execs) && copy_list(arena, &tool->egress) && copy_list(arena, &tool->env) &&
+           copy_variables(arena, tool);
+}
+
+static bool copy_subcommand(struct ck_arena *arena, struct ck_subcommand *subcommand, const struct ck_yaml_node *node)
+{
+    subcommand->line = node->line;
+    for (unsigned i = 0; i < CK_SUBCOMMAND_KEYS; i++)
+        if (ck_yaml_node_value(node, ck_subcommand_keys[i].key))
+            subcommand->given |= 1U << i;
+    return copy_text(arena, &subcommand->name) && copy_rules(arena, &subcommand->rules, node) &&
+           copy_keys(arena, &subcommand->own, node);
+}
+
 /* list is the same list in the tree, entry by entry. */
 static bool copy_subcommands(struct ck_arena *arena, struct ck_args *args, const struct ck_yaml_node *list)
 {
@@ -112,10 +130,7 @@ static bool copy_subcommands(struct ck_arena *arena, struct ck_args *args, const
     const struct ck_yaml_node *node = list + 1;
     for (uint32_t i = 0; good && i < args->subcommands_count; i++, node += node->span) {
         args->subcommands[i] = from[i];
-        args->subcommands[i].line = node->line;
-        args->subcommands[i].has_execs = !!ck_yaml_node_value(node, "execs");
-        good = copy_text(arena, &args->subcommands[i].name) && copy_rules(arena, &args->subcommands[i].rules, node) &&
-               copy_list(arena, &args->subcommands[i].execs);
+        good = copy_subcommand(arena, &args->subcommands[i], node);
     }
     return good;
 }
@@ -171,13 +186,11 @@ static bool copy_args(struct ck_arena *arena, struct ck_tool *tool, const struct
  */
 static bool copy_tool(struct ck_arena *arena, struct ck_tool *tool, const struct ck_yaml_node *node)
 {
-    tool->has_execs = !!ck_yaml_node_value(node, "execs");
     return copy_text(arena, &tool->name) && copy_text(arena, &tool->why) && copy_text(arena, &tool->adr) &&
            copy_optional(arena, &tool->install.apt) && copy_optional(arena, &tool->install.brew) &&
            copy_optional(arena, &tool->install.npm) && copy_optional(arena, &tool->install.url) &&
-           copy_list(arena, &tool->version_args) && copy_list(arena, &tool->env) && copy_variables(arena, tool) &&
-           copy_optional(arena, &tool->path) && copy_optional(arena, &tool->sha256) && copy_list(arena, &tool->execs) &&
-           copy_list(arena, &tool->egress) && copy_args(arena, tool, node);
+           copy_list(arena, &tool->version_args) && copy_optional(arena, &tool->path) &&
+           copy_optional(arena, &tool->sha256) && copy_keys(arena, tool, node) && copy_args(arena, tool, node);
 }
 
 /* Nodes and tools have the same order; the schema has checked that the list is there. */

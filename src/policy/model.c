@@ -49,6 +49,41 @@ void ck_policy_limits_least(struct ck_limits *least, const struct ck_limits *oth
     }
 }
 
+#define KEY(key, member) \
+    { \
+        key, offsetof(struct ck_tool, member), sizeof(((struct ck_tool *)0)->member) \
+    }
+
+/*
+ * The keys of a subcommand. A new one needs a line here, and its line in KEYS_FIELDS of schema.c;
+ * whatever reads the key of a tool in a verdict then gets that of the subcommand.
+ */
+const struct ck_subcommand_key ck_subcommand_keys[CK_SUBCOMMAND_KEYS] = {
+    KEY("execs", execs), KEY("execs", has_execs), KEY("workspace", workspace),   KEY("egress", egress),
+    KEY("env", env),     KEY("set_env", set_env), KEY("set_env", set_env_count), KEY("limits", limits),
+};
+
+bool ck_policy_subcommand_has(const struct ck_subcommand *subcommand, const char *key)
+{
+    size_t length = strcspn(key, ".");
+    for (size_t i = 0; i < CK_SUBCOMMAND_KEYS; i++)
+        if ((subcommand->given >> i & 1) != 0 && strncmp(ck_subcommand_keys[i].key, key, length) == 0 &&
+            ck_subcommand_keys[i].key[length] == '\0')
+            return true;
+    return false;
+}
+
+void ck_policy_subcommand_tool(const struct ck_tool *tool, const struct ck_subcommand *subcommand,
+                               struct ck_tool *ret_tool)
+{
+    *ret_tool = *tool;
+    ret_tool->subcommand = subcommand;
+    for (size_t i = 0; i < CK_SUBCOMMAND_KEYS; i++)
+        if ((subcommand->given >> i & 1) != 0)
+            memcpy((char *)ret_tool + ck_subcommand_keys[i].offset,
+                   (const char *)&subcommand->own + ck_subcommand_keys[i].offset, ck_subcommand_keys[i].size);
+}
+
 const char *ck_policy_route_name(enum ck_route route)
 {
     switch (route) {

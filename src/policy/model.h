@@ -141,13 +141,7 @@ struct ck_rules {
     uint32_t table_count;
 };
 
-struct ck_subcommand {
-    const char *name; /* one or more words: "log", "image inspect" */
-    struct ck_rules rules;
-    struct ck_list execs; /* if has_execs: replaces the tool's execs */
-    bool has_execs;
-    unsigned line;
-};
+struct ck_subcommand;
 
 /* NULL in struct ck_tool: any argument is allowed. */
 struct ck_args {
@@ -188,7 +182,26 @@ struct ck_tool {
     /* the most that a caller may request: host, host:port, *.suffix; empty: no egress */
     struct ck_list egress;
     unsigned line; /* of the entry in the file, from 1 */
+    /* in a verdict: the one whose keys are in place of the entry's; NULL in a policy */
+    const struct ck_subcommand *subcommand;
 };
+
+struct ck_subcommand {
+    const char *name; /* one or more words: "log", "image inspect" */
+    struct ck_rules rules;
+    struct ck_tool own; /* the keys that it has in place of the tool's; the rest is zero-filled */
+    unsigned given;     /* bit i: it has ck_subcommand_keys[i] */
+    unsigned line;
+};
+
+/* A member of a tool that a subcommand may have in place of the tool's. */
+struct ck_subcommand_key {
+    const char *key; /* in the policy; one key may fill several members */
+    uint32_t offset, size;
+};
+
+#define CK_SUBCOMMAND_KEYS 8
+extern const struct ck_subcommand_key ck_subcommand_keys[CK_SUBCOMMAND_KEYS];
 
 struct ck_policy {
     struct ck_arena arena;
@@ -213,6 +226,13 @@ bool ck_policy_tool_is_here(const struct ck_tool *tool);
 
 /* May a caller name it? Not a jail's helper, and meant for this platform. */
 bool ck_policy_tool_is_callable(const struct ck_tool *tool);
+
+/* Does the subcommand have the key in place of the tool's? "limits.cpu_s" means "limits". */
+bool ck_policy_subcommand_has(const struct ck_subcommand *subcommand, const char *key);
+
+/* The tool as the subcommand has it: each of its keys in place of the tool's key, as a whole. */
+void ck_policy_subcommand_tool(const struct ck_tool *tool, const struct ck_subcommand *subcommand,
+                               struct ck_tool *ret_tool);
 
 /*
  * How to install it on this platform: "apt-get install ripgrep", "npm install -g ...", "see

@@ -101,11 +101,26 @@ static const cyaml_schema_value_t variable_entry = {
     CHOICE_FIELD("order", type, rules.options_first, orders)
 /* clang-format on */
 
+/*
+ * The keys that a tool has and that a subcommand may have in place of the tool's (model.c has the
+ * same list). at is empty for a tool, and "own." for a subcommand. An empty list is not the same as
+ * no key: load.c notes whether the key is there.
+ */
+/* clang-format off */
+#define KEYS_FIELDS(type, at)                                                                                          \
+    LIST_FIELD("execs", type, at execs, 0, LIST_MAX),                                                                  \
+    CHOICE_FIELD("workspace", type, at workspace, workspaces),                                                         \
+    LIST_FIELD("egress", type, at egress, 0, LIST_MAX),                                                                \
+    LIST_FIELD("env", type, at env, 0, CK_TOOL_MAX_ENV), /* the judge has one bit for each name */                     \
+    CYAML_FIELD_SEQUENCE_COUNT("set_env", OPTIONAL_LIST, type, at set_env, at set_env_count, &variable_entry, 0,       \
+                               CK_TOOL_MAX_ENV),                                                                       \
+    CYAML_FIELD_MAPPING("limits", OPTIONAL, type, at limits, limits_fields)
+/* clang-format on */
+
 static const cyaml_schema_field_t subcommand_fields[] = {
     CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_DEFAULT, struct ck_subcommand, name, 1, TEXT_MAX),
     RULES_FIELDS(struct ck_subcommand),
-    /* 0: an empty list allows no helper. load.c notes whether the key is there at all. */
-    LIST_FIELD("execs", struct ck_subcommand, execs, 0, LIST_MAX),
+    KEYS_FIELDS(struct ck_subcommand, own.),
     CYAML_FIELD_END,
 };
 
@@ -143,19 +158,12 @@ static const cyaml_schema_field_t tool_fields[] = {
     CYAML_FIELD_FLAGS("platforms", OPTIONAL_CHOICE, struct ck_tool, platforms, platforms, CYAML_ARRAY_LEN(platforms)),
     CYAML_FIELD_MAPPING("install", OPTIONAL, struct ck_tool, install, install_fields),
     LIST_FIELD("version_args", struct ck_tool, version_args, 1, LIST_MAX),
-    /* The judge has one bit for each name. */
-    LIST_FIELD("env", struct ck_tool, env, 0, CK_TOOL_MAX_ENV),
-    CYAML_FIELD_SEQUENCE_COUNT("set_env", OPTIONAL_LIST, struct ck_tool, set_env, set_env_count, &variable_entry, 0,
-                               CK_TOOL_MAX_ENV),
     CYAML_FIELD_ENUM("credentials", OPTIONAL_CHOICE, struct ck_tool, allow_credentials, credentials,
                      CYAML_ARRAY_LEN(credentials)),
-    CYAML_FIELD_MAPPING("limits", OPTIONAL, struct ck_tool, limits, limits_fields),
     CYAML_FIELD_MAPPING_PTR("args", OPTIONAL, struct ck_tool, args, args_fields),
     CYAML_FIELD_STRING_PTR("path", OPTIONAL, struct ck_tool, path, 1, TEXT_MAX),
     CYAML_FIELD_STRING_PTR("sha256", OPTIONAL, struct ck_tool, sha256, 1, TEXT_MAX),
-    LIST_FIELD("execs", struct ck_tool, execs, 0, LIST_MAX),
-    LIST_FIELD("egress", struct ck_tool, egress, 0, LIST_MAX),
-    CHOICE_FIELD("workspace", struct ck_tool, workspace, workspaces),
+    KEYS_FIELDS(struct ck_tool, ),
     CYAML_FIELD_END,
 };
 
@@ -358,7 +366,7 @@ static int refuse_key(const struct subject *subject, const cyaml_schema_field_t 
     size_t count = 0;
     while (fields[count].key)
         count++;
-    char list[LABEL_MAX * 3];
+    char list[LABEL_MAX * 4];
     return ck_yaml_tree_error(subject->tree, key, subject->error, "unknown key '%s'%s; known keys are: %s",
                               CK_QUOTE(key->text), subject->where,
                               join(list, sizeof(list), &fields[0].key, sizeof(fields[0]), count));

@@ -140,30 +140,6 @@ enum ck_width ck_width_of_options(const struct ck_arg_option *before, const stru
     return width_of(option_within(after, before), option_within(before, after));
 }
 
-/* ---- what is executed --------------------------------------------------------------------- */
-
-/* NULL is no list: see ck_width_of_execs. */
-static bool execs_within(const struct ck_list *part, const struct ck_list *whole)
-{
-    if (!part)
-        return !whole;
-    if (!whole)
-        return part->count == 0;
-    for (uint32_t i = 0; i < part->count; i++) {
-        uint32_t k = 0;
-        while (k < whole->count && strcmp(part->items[i], whole->items[k]) != 0)
-            k++;
-        if (k == whole->count)
-            return false;
-    }
-    return true;
-}
-
-enum ck_width ck_width_of_execs(const struct ck_list *before, const struct ck_list *after)
-{
-    return width_of(execs_within(after, before), execs_within(before, after));
-}
-
 /* ---- destinations ------------------------------------------------------------------------ */
 
 bool ck_width_destination_within(const char *inner, const char *outer)

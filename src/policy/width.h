@@ -22,13 +22,6 @@ enum ck_width ck_width_of_types(enum ck_type before, enum ck_type after);
 /* Two options of the same name. */
 enum ck_width ck_width_of_options(const struct ck_arg_option *before, const struct ck_arg_option *after);
 
-/*
- * What a tool may execute; NULL: the policy has no list. Without a list and without a jail the tool
- * executes anything; without a list in a jail, itself and its interpreter. An empty list is less
- * than that in both cases. Any other list is less in the first case and more in the second.
- */
-enum ck_width ck_width_of_execs(const struct ck_list *before, const struct ck_list *after);
-
 /* Does outer name every destination that inner names: "a.example.com:443" in "*.example.com"? */
 bool ck_width_destination_within(const char *inner, const char *outer);
 

@@ -153,7 +153,7 @@ static int setup_none(const struct setup *setup)
         return 0;
     int r = ck_execs_make(setup->sources->execs, plan->root, setup->tools->list, setup->tools->count, &plan->ruleset_fd,
                           &plan->verdict.error);
-    return r < 0 && r != -ENOMEM ? ck_plan_refuse(plan, bound->name, "execs") : r;
+    return r < 0 && r != -ENOMEM ? ck_plan_refuse(plan, bound, "execs") : r;
 }
 
 static int setup_native(const struct setup *setup)
@@ -176,7 +176,7 @@ static int setup_bwrap(const struct setup *setup)
         return 0;
     (void)ck_error_set(&plan->verdict.error, CHOKE_JAIL_UNAVAILABLE, ENOSYS,
                        "cannot enforce 'execs' of the policy entry: this kernel has no Landlock");
-    return ck_plan_refuse(plan, setup->grant->bound->name, "execs");
+    return ck_plan_refuse(plan, setup->grant->bound, "execs");
 }
 
 /*
@@ -221,7 +221,7 @@ static int refuse_overlay(struct ck_plan *plan, const struct ck_tool *tool, enum
     };
     (void)ck_error_set(&plan->verdict.error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
                        "'workspace: overlay' of '%s' needs the native jail, and this run %s", tool->name, where[place]);
-    return ck_plan_refuse(plan, tool->name, "workspace");
+    return ck_plan_refuse(plan, tool, "workspace");
 }
 
 /* The policy layer knows jails by place, so that it needs no header of src/jail. */

@@ -37,12 +37,12 @@ struct planner {
 
 typedef int (*plan_step)(struct planner *planner);
 
-int ck_plan_refuse(struct ck_plan *plan, const char *tool, const char *key)
+int ck_plan_refuse(struct ck_plan *plan, const struct ck_tool *tool, const char *key)
 {
     struct ck_verdict *verdict = &plan->verdict;
     verdict->outcome = verdict->error.outcome;
     if (tool)
-        (void)snprintf(verdict->rule, sizeof(verdict->rule), "tools.%s.%s", tool, key);
+        (void)ck_judge_rule(verdict->rule, tool, key);
     else
         (void)snprintf(verdict->rule, sizeof(verdict->rule), "%s", key);
     return -ECANCELED;

@@ -109,9 +109,9 @@ void ck_plan_done(struct ck_plan *plan);
 
 /*
  * For a step of the plan that refuses, after it has filled the error of the verdict: sets the
- * outcome and the rule, "tools.TOOL.KEY", or KEY if tool is NULL. Returns -ECANCELED.
+ * outcome and the rule, that of the key of the tool, or KEY if tool is NULL. Returns -ECANCELED.
  */
-int ck_plan_refuse(struct ck_plan *plan, const char *tool, const char *key);
+int ck_plan_refuse(struct ck_plan *plan, const struct ck_tool *tool, const char *key);
 
 /*
  * Moves the plan to the heap and leaves an empty one. The caller ends it with ck_plan_done and

@@ -34,7 +34,7 @@ static int find_tool(const struct ck_plan_sources *sources, struct ck_plan *plan
      */
     if (rule == CK_BINARY_RULE_SEARCH_PATH)
         return ck_plan_refuse(plan, NULL, "search_path");
-    return ck_plan_refuse(plan, tool->name, rule == CK_BINARY_RULE_PATH ? "path" : "sha256");
+    return ck_plan_refuse(plan, tool, rule == CK_BINARY_RULE_PATH ? "path" : "sha256");
 }
 
 int ck_tools_open(const struct ck_plan_sources *sources, struct ck_plan *plan)
@@ -64,7 +64,7 @@ static int refuse_pinned(struct ck_plan *plan, const struct ck_tool *tool)
     (void)ck_error_set(&plan->verdict.error, CHOKE_DISALLOWED, EPERM,
                        "'%s' has a sha256 and cannot be run by another tool, which would open it by its path",
                        tool->name);
-    return ck_plan_refuse(plan, tool->name, "sha256");
+    return ck_plan_refuse(plan, tool, "sha256");
 }
 
 static struct ck_execs_tool exec_tool(int fd, const char *path, const struct ck_grant_tool *granted)

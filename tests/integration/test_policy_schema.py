@@ -26,7 +26,9 @@ WHOLE = {
             "sets": [{"name": "s", "options": ["--x"]}], "options": ["-C=<inside>"], "inject": ["-q"],
             "require": [], "deny": ["--exec-path"], "exact": [["--help"]], "bundles": True,
             "subcommands": [{"name": "log", "options": ["@s", "--y", "-e="], "inject": [], "require": ["--y"],
-                             "deny": [], "operands": "inside", "first": "any", "first_unless": ["-e"], "order": "mixed"}]},
+                             "deny": [], "operands": "inside", "first": "any", "first_unless": ["-e"], "order": "mixed",
+                             "execs": [], "workspace": "rw", "egress": ["a.example.org"], "env": ["LANGUAGE"],
+                             "set_env": [{"name": "C", "value": "d"}], "limits": {"cpu_s": 5}}]},
     }, {
         "name": "strace", "why": "w", "adr": "0001", "route": "direct",
         "args": {"options": ["-f"], "command": "after_options"},

@@ -111,6 +111,8 @@ static void assert_same_made(const struct ck_tool *built_in, const struct ck_too
     assert_same_table(&built_in->args->rules, &parsed->args->rules);
     for (uint32_t i = 0; i < parsed->args->subcommands_count; i++) {
         assert_int_equal(built_in->args->subcommands[i].line, parsed->args->subcommands[i].line);
+        assert_int_equal(built_in->args->subcommands[i].given, parsed->args->subcommands[i].given);
+        assert_int_equal(built_in->args->subcommands[i].own.has_execs, parsed->args->subcommands[i].own.has_execs);
         assert_same_table(&built_in->args->subcommands[i].rules, &parsed->args->subcommands[i].rules);
     }
 }

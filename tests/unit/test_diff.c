@@ -62,6 +62,12 @@ static const char base[] = "version: 1\n"
                            "          first_unless: [-e]\n"
                            "          order: mixed\n"
                            "          execs: [more]\n"
+                           "          workspace: rw\n"
+                           "          egress: [log.example.org]\n"
+                           "          env: [TZ]\n"
+                           "          set_env: [{name: GIT_EDITOR, value: vi}]\n"
+                           "          limits: {timeout_s: 50, memory_mib: 500, processes: 20, cpu_s: 20, "
+                           "file_size_mib: 50, open_files: 100, egress_mib: 10, egress_connections: 20}\n"
                            "        - name: show\n"
                            "  - name: rg\n"
                            "    why: Text is searched.\n"
@@ -147,7 +153,7 @@ static const struct row rows[] = {
     {"tools.version_args", "version_args: [--version]", "version_args: [-v]", W, W, "version_args"},
     {"tools.version_args", LINE("version_args: [--version]"), "", N, W, "version_args"},
     {"tools.env", "env: [LANGUAGE]", "env: [LANGUAGE, TZ]", W, N, "env"},
-    {"tools.set_env.name", "name: GIT_PAGER", "name: GIT_EDITOR", W, W, "set_env"},
+    {"tools.set_env.name", "name: GIT_PAGER", "name: GIT_SSH_VARIANT", W, W, "set_env"},
     {"tools.set_env.value", "value: cat", "value: less", W, W, "set_env"},
     {"tools.credentials", "credentials: refuse", "credentials: allow", W, N, "credentials"},
     {"tools.limits.timeout_s", "timeout_s: 60", "timeout_s: 61", W, N, "limits.timeout_s"},
@@ -210,6 +216,29 @@ static const struct row rows[] = {
      "args.subcommands.log.execs"},
     {"tools.args.subcommands.execs", "          execs: [more]\n", "", W, W, "args.subcommands.log.execs"},
     {"tools.args.subcommands.execs", "          execs: [more]\n", SUB("execs: []"), N, W, "args.subcommands.log.execs"},
+    {"tools.args.subcommands.workspace", "workspace: rw", "workspace: ro", N, W, "args.subcommands.log.workspace"},
+    {"tools.args.subcommands.workspace", SUB("workspace: rw"), "", N, W, "args.subcommands.log.workspace"},
+    {"tools.args.subcommands.egress", "[log.example.org]", "[]", N, W, "args.subcommands.log.egress"},
+    {"tools.args.subcommands.egress", SUB("egress: [log.example.org]"), "", W, W, "args.subcommands.log.egress"},
+    {"tools.args.subcommands.env", "env: [TZ]", "env: [TZ, COLUMNS]", W, N, "args.subcommands.log.env"},
+    {"tools.args.subcommands.set_env.name", "name: GIT_EDITOR", "name: GIT_SSH_VARIANT", W, W,
+     "args.subcommands.log.set_env"},
+    {"tools.args.subcommands.set_env.value", "value: vi", "value: ed", W, W, "args.subcommands.log.set_env"},
+    {"tools.args.subcommands.limits.timeout_s", "timeout_s: 50", "timeout_s: 51", W, N,
+     "args.subcommands.log.limits.timeout_s"},
+    {"tools.args.subcommands.limits.memory_mib", "memory_mib: 500", "memory_mib: 600", W, N,
+     "args.subcommands.log.limits.memory_mib"},
+    {"tools.args.subcommands.limits.processes", "processes: 20", "processes: 21", W, N,
+     "args.subcommands.log.limits.processes"},
+    {"tools.args.subcommands.limits.cpu_s", "cpu_s: 20", "cpu_s: 21", W, N, "args.subcommands.log.limits.cpu_s"},
+    {"tools.args.subcommands.limits.file_size_mib", "file_size_mib: 50", "file_size_mib: 51", W, N,
+     "args.subcommands.log.limits.file_size_mib"},
+    {"tools.args.subcommands.limits.open_files", "open_files: 100", "open_files: 101", W, N,
+     "args.subcommands.log.limits.open_files"},
+    {"tools.args.subcommands.limits.egress_mib", "egress_mib: 10", "egress_mib: 11", W, N,
+     "args.subcommands.log.limits.egress_mib"},
+    {"tools.args.subcommands.limits.egress_connections", "egress_connections: 20", "egress_connections: 21", W, N,
+     "args.subcommands.log.limits.egress_connections"},
 };
 
 /* The worst kind among the changes of the field; 0 if it has none. */

@@ -95,6 +95,17 @@ static const struct key keys[] = {
     {"tools.args.subcommands.first_unless", IN_SUB, {NULL, NULL, NULL, "[-a]"}},
     {"tools.args.subcommands.order", IN_SUB, {NULL, NULL, "mixed", "options_first"}},
     {"tools.args.subcommands.execs", IN_SUB, {NULL, NULL, "[]", "[sh]", "[less]", "[sh, less]"}},
+    {"tools.args.subcommands.workspace", IN_SUB, {NULL, NULL, "ro", "rw", "overlay"}},
+    {"tools.args.subcommands.egress", IN_SUB, {NULL, NULL, "[]", "[a.org]", "[\"*.a.org\"]", "[x.a.org, a.org]"}},
+    {"tools.args.subcommands.env", IN_SUB, {NULL, NULL, "[]", "[TZ]", "[TZ, COLUMNS]"}},
+    {"tools.args.subcommands.set_env",
+     IN_SUB,
+     {NULL, NULL, NULL, "[]", "[{name: COLUMNS, value: \"9\"}]", "[{name: PAGER, value: cat}]"}},
+    {"tools.args.subcommands.limits",
+     IN_SUB,
+     {NULL, NULL, NULL, "{}", "{timeout_s: 30}", "{timeout_s: 90, memory_mib: 64, processes: 8, cpu_s: 8}",
+      "{file_size_mib: 8, open_files: 8, egress_mib: 8, egress_connections: 8}", "{memory_mib: 128}",
+      "{timeout_s: 600, egress_connections: 20000}"}},
 };
 
 /* These are drawn separately: tools.name, tools.args.subcommands.name, tools.args.command. */

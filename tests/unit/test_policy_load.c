@@ -14,6 +14,7 @@
 
 /* Three lines; the first tool begins on line 4, and a key after TOOL is on line 8, column 5. */
 #define HEAD "version: 1\nsearch_path: [/usr/bin]\ntools:\n"
+#define SUBCOMMAND "    args: {subcommands: [{name: a, "
 #define TOOL "  - name: rg\n    why: It searches.\n    adr: \"0004\"\n    route: external\n"
 #define OTHER "  - name: jq\n    why: It filters.\n    adr: \"0004\"\n    route: external\n"
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -103,8 +104,8 @@ static const struct refused refusals[] = {
      "unknown key 'foo'; known keys are: version, adr_dir, search_path, tools"},
     {"include_is_an_unknown_key", "include: other.yaml\nversion: 1\n", 1, 1, "unknown key 'include'"},
     {"unknown_key_in_a_tool_is_refused", HEAD TOOL "    foo: 2\n", 8, 5,
-     "unknown key 'foo' in tool 'rg'; known keys are: name, why, adr, route, required, platforms, install, version_args, env, "
-     "set_env, credentials, limits, args, path, sha256, execs, egress, workspace"},
+     "unknown key 'foo' in tool 'rg'; known keys are: name, why, adr, route, required, platforms, install, version_args, "
+     "credentials, args, path, sha256, execs, workspace, egress, env, set_env, limits"},
     {"unknown_key_before_the_name_has_its_place", HEAD "  - foo: 1\n    name: rg\n", 4, 5,
      "unknown key 'foo' in tool 'rg'"},
     {"unknown_key_in_a_nameless_tool_is_refused", HEAD TOOL "  - foo: 1\n", 8, 5, "unknown key 'foo' in tool number 2"},
@@ -137,6 +138,25 @@ static const struct refused refusals[] = {
     {"path_with_dots_is_refused", HEAD TOOL "    path: /usr/../rg\n", 8, 11, "it must be a plain absolute path"},
     {"helper_with_a_slash_is_refused", HEAD TOOL "    execs: [sh, bin/sh]\n", 8, 17,
      "'bin/sh' in 'execs' in tool 'rg' is neither a program's name nor a plain absolute path"},
+    {"key_of_a_subcommand_is_checked", HEAD TOOL SUBCOMMAND "execs: [bin/sh]}]}\n", 8, 44,
+     "'bin/sh' in 'execs' in subcommand 'a' in tool 'rg' is neither a program's name"},
+    {"limit_of_a_subcommand_is_checked", HEAD TOOL SUBCOMMAND "limits: {cpu_s: 0}}]}\n", 8, 52,
+     "'cpu_s' in 'limits' in subcommand 'a' in tool 'rg' is 0; it must be 1 to"},
+    {"variable_of_a_subcommand_is_checked", HEAD TOOL SUBCOMMAND "env: [PATH]}]}\n", 8, 42,
+     "'PATH' in 'env' in subcommand 'a' in tool 'rg' may not be granted"},
+    {"destination_of_a_subcommand_is_checked", HEAD TOOL SUBCOMMAND "egress: [A.org]}]}\n", 8, 45,
+     "'A.org' in 'egress' in subcommand 'a' in tool 'rg' must be written 'a.org'"},
+    {"workspace_of_a_subcommand_is_checked", HEAD TOOL SUBCOMMAND "workspace: all}]}\n", 8, 47,
+     "'workspace' in subcommand 'a' in 'args' in tool 'rg' is 'all'; it must be one of: ro, rw, overlay"},
+    {"subcommand_sets_what_the_tool_grants",
+     HEAD TOOL "    env: [A]\n" SUBCOMMAND "set_env: [{name: A, value: b}]}]}\n", 9, 53,
+     "'A' is both set by 'set_env' and granted by 'env' in subcommand 'a' in tool 'rg'"},
+    {"subcommand_grants_what_the_tool_sets",
+     HEAD TOOL "    set_env: [{name: A, value: b}]\n" SUBCOMMAND "env: [A]}]}\n", 9, 26,
+     "'A' is both set by 'set_env' and granted by 'env' in subcommand 'a' in tool 'rg'"},
+    {"route_is_no_key_of_a_subcommand", HEAD TOOL SUBCOMMAND "route: direct}]}\n", 8, 36,
+     "unknown key 'route' in subcommand 'a' in 'args' in tool 'rg'; known keys are: name, options, inject, require, deny, operands, "
+     "first, first_unless, order, execs, workspace, egress, env, set_env, limits"},
     {"repeated_helper_is_refused", HEAD TOOL "    execs: [sh, sh]\n", 8, 17,
      "'sh' is listed twice in 'execs' in tool 'rg'"},
     {"everybody_is_no_destination", HEAD TOOL "    egress: ['*']\n", 8, 14, "'*' in 'egress' in tool 'rg' is "},

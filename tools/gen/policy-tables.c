@@ -80,11 +80,47 @@ static unsigned write_table(const struct ck_rules *rules)
     return numbered;
 }
 
+/* ---- the keys that a tool and a subcommand share ----------------------------------------- */
+
+struct keys_arrays {
+    unsigned env, execs, egress, set_env;
+};
+
+static unsigned write_variables(const struct ck_tool *tool)
+{
+    (void)printf("static struct ck_variable a%u[] = {", ++numbered);
+    for (uint32_t i = 0; i < tool->set_env_count; i++) {
+        (void)printf("{");
+        put_text(tool->set_env[i].name);
+        (void)printf(", ");
+        put_text(tool->set_env[i].value);
+        (void)printf("}, ");
+    }
+    (void)printf("{NULL, NULL}};\n");
+    return numbered;
+}
+
+static struct keys_arrays write_keys(const struct ck_tool *tool)
+{
+    return (struct keys_arrays){write_list(&tool->env), write_list(&tool->execs), write_list(&tool->egress),
+                                write_variables(tool)};
+}
+
+static void put_keys(const struct ck_tool *tool, const struct keys_arrays *arrays)
+{
+    put_list("env", arrays->env, &tool->env);
+    put_list("execs", arrays->execs, &tool->execs);
+    put_list("egress", arrays->egress, &tool->egress);
+    (void)printf(".set_env = a%u, .set_env_count = %u, ", arrays->set_env, tool->set_env_count);
+    for (size_t i = 0; i < CK_LIMIT_KEYS; i++)
+        (void)printf(".limits.%s = %u, ", ck_limit_keys[i].key, ck_policy_limit(&tool->limits, &ck_limit_keys[i]));
+    (void)printf(".has_execs = %d, .workspace = %d, ", tool->has_execs, (int)tool->workspace);
+}
+
 /* ---- rules ------------------------------------------------------------------------------- */
 
 struct rules_arrays {
     unsigned options, inject, require, deny, first_unless, table;
-    unsigned execs; /* of a subcommand */
 };
 
 static struct rules_arrays write_rules(const struct ck_rules *rules)
@@ -136,23 +172,30 @@ static unsigned write_sets(const struct ck_args *args)
 static unsigned write_subcommands(const struct ck_args *args)
 {
     struct rules_arrays *arrays = calloc(args->subcommands_count + 1u, sizeof(*arrays));
-    if (!arrays)
+    struct keys_arrays *keys = calloc(args->subcommands_count + 1u, sizeof(*keys));
+    if (!arrays || !keys)
         exit(1);
     for (uint32_t i = 0; i < args->subcommands_count; i++) {
         arrays[i] = write_rules(&args->subcommands[i].rules);
-        arrays[i].execs = write_list(&args->subcommands[i].execs);
+        if (args->subcommands[i].given != 0)
+            keys[i] = write_keys(&args->subcommands[i].own);
     }
     (void)printf("static struct ck_subcommand a%u[] = {\n", ++numbered);
     for (uint32_t i = 0; i < args->subcommands_count; i++) {
         (void)printf("{.name = ");
         put_text(args->subcommands[i].name);
-        (void)printf(", .line = %u, .has_execs = %d, ", args->subcommands[i].line, args->subcommands[i].has_execs);
-        put_list("execs", arrays[i].execs, &args->subcommands[i].execs);
+        (void)printf(", .line = %u, .given = %u, ", args->subcommands[i].line, args->subcommands[i].given);
+        if (args->subcommands[i].given != 0) {
+            (void)printf(".own = {");
+            put_keys(&args->subcommands[i].own, &keys[i]);
+            (void)printf("}, ");
+        }
         put_rules(&args->subcommands[i].rules, &arrays[i]);
         (void)printf("},\n");
     }
     (void)printf("{.name = NULL}};\n");
     free(arrays);
+    free(keys);
     return numbered;
 }
 
@@ -192,22 +235,9 @@ static unsigned write_args(const struct ck_args *args)
 /* ---- tools ------------------------------------------------------------------------------- */
 
 struct tool_arrays {
-    unsigned version_args, env, execs, egress, set_env, args;
+    unsigned version_args, args;
+    struct keys_arrays keys;
 };
-
-static unsigned write_variables(const struct ck_tool *tool)
-{
-    (void)printf("static struct ck_variable a%u[] = {", ++numbered);
-    for (uint32_t i = 0; i < tool->set_env_count; i++) {
-        (void)printf("{");
-        put_text(tool->set_env[i].name);
-        (void)printf(", ");
-        put_text(tool->set_env[i].value);
-        (void)printf("}, ");
-    }
-    (void)printf("{NULL, NULL}};\n");
-    return numbered;
-}
 
 static void put_member(const char *key, const char *text)
 {
@@ -229,18 +259,11 @@ static void put_tool(const struct ck_tool *tool, const struct tool_arrays *array
     put_member("install.npm", tool->install.npm);
     put_member("install.url", tool->install.url);
     put_list("version_args", arrays->version_args, &tool->version_args);
-    put_list("env", arrays->env, &tool->env);
-    put_list("execs", arrays->execs, &tool->execs);
-    put_list("egress", arrays->egress, &tool->egress);
-    (void)printf(".set_env = a%u, .set_env_count = %u, ", arrays->set_env, tool->set_env_count);
+    put_keys(tool, &arrays->keys);
     if (arrays->args != 0)
         (void)printf(".args = a%u, ", arrays->args);
-    for (size_t i = 0; i < CK_LIMIT_KEYS; i++)
-        (void)printf(".limits.%s = %u, ", ck_limit_keys[i].key, ck_policy_limit(&tool->limits, &ck_limit_keys[i]));
-    (void)printf(".route = %d, .required = %d, .platforms = %u, .allow_credentials = %d, "
-                 ".has_execs = %d, .workspace = %d, .line = %u},\n",
-                 (int)tool->route, tool->required, tool->platforms, tool->allow_credentials, tool->has_execs,
-                 (int)tool->workspace, tool->line);
+    (void)printf(".route = %d, .required = %d, .platforms = %u, .allow_credentials = %d, .line = %u},\n",
+                 (int)tool->route, tool->required, tool->platforms, tool->allow_credentials, tool->line);
 }
 
 static void write_tools(const struct ck_policy *policy)
@@ -250,9 +273,8 @@ static void write_tools(const struct ck_policy *policy)
         exit(1);
     for (uint32_t i = 0; i < policy->tools_count; i++) {
         const struct ck_tool *tool = &policy->tools[i];
-        arrays[i] =
-            (struct tool_arrays){write_list(&tool->version_args), write_list(&tool->env), write_list(&tool->execs),
-                                 write_list(&tool->egress),       write_variables(tool),  write_args(tool->args)};
+        arrays[i] = (struct tool_arrays){
+            .version_args = write_list(&tool->version_args), .args = write_args(tool->args), .keys = write_keys(tool)};
     }
     (void)printf("static struct ck_tool tools[] = {\n");
     for (uint32_t i = 0; i < policy->tools_count; i++)

@@ -47,6 +47,23 @@ def executes(names):
     return ", ".join(["itself", *(f"`{name}`" for name in names)]) if names else "nothing"
 
 
+def key_rows(prefix, subcommand):
+    """What a subcommand has in place of the tool's; null is the tool's."""
+    if subcommand["execs"] is not None:
+        yield prefix + "may execute", executes(subcommand["execs"])
+    if subcommand["set_env"] is not None:
+        yield prefix + "environment", code(f"{variable['name']}={variable['value']}"
+                                           for variable in subcommand["set_env"]) or "none"
+    if subcommand["env"] is not None:
+        yield prefix + "variables", code(subcommand["env"]) or "none"
+    if subcommand["workspace"] is not None:
+        yield prefix + "workspace", subcommand["workspace"]
+    if subcommand["egress"] is not None:
+        yield prefix + "network", code(subcommand["egress"]) or "none"
+    if subcommand["limits"] is not None:
+        yield prefix + "limits", code(f"{key}: {value}" for key, value in subcommand["limits"].items() if value) or "none"
+
+
 def args_rows(tool):
     name, args = tool["name"], tool["args"]
     if args["exact"]:
@@ -60,8 +77,7 @@ def args_rows(tool):
         yield f"`{name}` command", "a tool of the policy, by its own entry"
     for subcommand in args["subcommands"]:
         yield from rule_rows(f"{name} {subcommand['name']}", subcommand)
-        if subcommand["execs"] is not None:
-            yield f"`{name} {subcommand['name']}` may execute", executes(subcommand["execs"])
+        yield from key_rows(f"`{name} {subcommand['name']}` ", subcommand)
 
 
 def rows(tool):
