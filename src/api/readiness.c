@@ -177,6 +177,7 @@ static int examine(struct ck_readiness *readiness, struct ck_readiness_tool *too
     /* A lock uses no cache, so it needs no versions of files. */
     if (!readiness->want_parts)
         take_files(readiness, tool, plan);
+    depend->parts = NULL; /* the tool keeps them, and the next gets others */
     /* The plan holds the file open: what is hashed here is what runs. */
     return find_cached(readiness, tool) ? 0 : hash(readiness, tool, plan->execute_fd);
 }

@@ -170,7 +170,8 @@ static int add_script(struct ck_depend *depend, int fd, unsigned depth)
 static int begin(struct ck_depend *depend)
 {
     depend->count = 0;
-    depend->parts = ck_arena_array(&depend->arena, CK_PARTS_MAX, sizeof(*depend->parts));
+    if (!depend->parts)
+        depend->parts = ck_arena_array(&depend->arena, CK_PARTS_MAX, sizeof(*depend->parts));
     return !depend->parts ? -ENOMEM : 0;
 }
 
@@ -283,12 +284,15 @@ static int real_path(int fd, char ret_target[PATH_MAX])
 
 static int take_elf(struct ck_depend *depend, int fd)
 {
-    struct depend_walk walk = {.depend = depend};
-    char path[PATH_MAX] = "/";
-    walk.objects = ck_arena_array(&depend->arena, OBJECTS_MAX, sizeof(*walk.objects));
-    walk.names = ck_arena_array(&depend->arena, CK_PARTS_MAX, sizeof(*walk.names));
+    char path[PATH_MAX];
+    if (!depend->objects)
+        depend->objects = ck_arena_array(&depend->arena, OBJECTS_MAX, sizeof(*depend->objects));
+    if (!depend->names)
+        depend->names = ck_arena_array(&depend->arena, CK_PARTS_MAX, sizeof(*depend->names));
+    struct depend_walk walk = {.depend = depend, .objects = depend->objects, .names = depend->names};
     if (!walk.objects || !walk.names)
         return -ENOMEM;
+    (void)snprintf(path, sizeof(path), "/");
     (void)real_path(fd, path); /* without /proc only $ORIGIN is lost */
     int r = add_object(&walk, fd, path, NULL);
     if (r < 0)

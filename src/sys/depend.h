@@ -30,6 +30,7 @@ struct ck_part {
 };
 
 struct ck_depend_memo;
+struct ck_object;
 
 /* Starts zero-filled, with search set. It can be used for several tools, one after another. */
 struct ck_depend {
@@ -43,7 +44,9 @@ struct ck_depend {
     const char *cache;           /* the loader's cache, once it was read */
     size_t cache_length;
     bool cache_tried;
-    /* of the last tool: */
+    struct ck_object *objects; /* memory of a walk, used again by the next: many tools have many walks */
+    const char **names;
+    /* of the last tool; the next uses the memory again, unless the caller has set it to NULL: */
     struct ck_part *parts;
     size_t count;
 };

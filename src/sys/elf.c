@@ -30,8 +30,16 @@ struct dynamic_entry {
     uint64_t value;
 };
 
+/* A piece of the file. Headers and entries are small and stand together: one read has many. */
+struct elf_window {
+    uint64_t at;
+    size_t bytes;
+    unsigned char data[1024];
+};
+
 struct elf_reader {
     int fd;
+    struct elf_window *window;
     bool wide; /* ELFCLASS64 */
     uint16_t machine;
     uint64_t segments_at;
@@ -41,11 +49,28 @@ struct elf_reader {
 };
 
 /* Reads all of length or fails: a file that ends early is damaged. */
-static int read_at(int fd, void *data, size_t length, uint64_t offset)
+static int read_at(const struct elf_reader *reader, void *data, size_t length, uint64_t offset)
 {
+    struct elf_window *window = reader->window;
     if (offset > (uint64_t)INT64_MAX - length)
         return -EBADMSG;
-    ssize_t got = pread(fd, data, length, (off_t)offset);
+    bool held = offset >= window->at && offset - window->at <= window->bytes &&
+                length <= window->bytes - (size_t)(offset - window->at);
+    if (!held && length <= sizeof(window->data)) {
+        ssize_t got = pread(reader->fd, window->data, sizeof(window->data), (off_t)offset);
+        if (got < 0)
+            return -errno;
+        window->at = offset;
+        window->bytes = (size_t)got;
+        held = length <= window->bytes;
+        if (!held)
+            return -EBADMSG;
+    }
+    if (held) {
+        memcpy(data, window->data + (offset - window->at), length);
+        return 0;
+    }
+    ssize_t got = pread(reader->fd, data, length, (off_t)offset);
     if (got < 0)
         return -errno;
     return (size_t)got == length ? 0 : -EBADMSG;
@@ -53,8 +78,8 @@ static int read_at(int fd, void *data, size_t length, uint64_t offset)
 
 static int take_header64(struct elf_reader *reader)
 {
-    Elf64_Ehdr header;
-    int r = read_at(reader->fd, &header, sizeof(header), 0);
+    Elf64_Ehdr header = {0};
+    int r = read_at(reader, &header, sizeof(header), 0);
     if (r < 0)
         return r;
     reader->machine = header.e_machine;
@@ -65,8 +90,8 @@ static int take_header64(struct elf_reader *reader)
 
 static int take_header32(struct elf_reader *reader)
 {
-    Elf32_Ehdr header;
-    int r = read_at(reader->fd, &header, sizeof(header), 0);
+    Elf32_Ehdr header = {0};
+    int r = read_at(reader, &header, sizeof(header), 0);
     if (r < 0)
         return r;
     reader->machine = header.e_machine;
@@ -78,7 +103,7 @@ static int take_header32(struct elf_reader *reader)
 static int take_header(struct elf_reader *reader)
 {
     unsigned char ident[EI_NIDENT];
-    int r = read_at(reader->fd, ident, sizeof(ident), 0);
+    int r = read_at(reader, ident, sizeof(ident), 0);
     if (r < 0)
         return r == -EBADMSG ? -ENOEXEC : r;
     const unsigned char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
@@ -98,14 +123,14 @@ static int take_segment(const struct elf_reader *reader, size_t i, struct segmen
         Elf64_Phdr header;
         if (__builtin_add_overflow(reader->segments_at, i * sizeof(header), &at))
             return -EBADMSG;
-        int r = read_at(reader->fd, &header, sizeof(header), at);
+        int r = read_at(reader, &header, sizeof(header), at);
         if (r == 0)
             *ret = (struct segment){header.p_type, header.p_offset, header.p_vaddr, header.p_filesz};
         return r;
     }
     Elf32_Phdr header;
     at = reader->segments_at + i * sizeof(header);
-    int r = read_at(reader->fd, &header, sizeof(header), at);
+    int r = read_at(reader, &header, sizeof(header), at);
     if (r == 0)
         *ret = (struct segment){header.p_type, header.p_offset, header.p_vaddr, header.p_filesz};
     return r;
@@ -136,7 +161,7 @@ static int take_interpreter(const struct elf_reader *reader, char *buffer, size_
         return -EBADMSG;
     if (segment.file_bytes > size)
         return -ENAMETOOLONG;
-    r = read_at(reader->fd, buffer, (size_t)segment.file_bytes, segment.offset);
+    r = read_at(reader, buffer, (size_t)segment.file_bytes, segment.offset);
     if (r == 0 && buffer[segment.file_bytes - 1] != '\0')
         r = -EBADMSG;
     if (r < 0)
@@ -163,13 +188,13 @@ static int take_entry(const struct elf_reader *reader, uint64_t at, struct dynam
 {
     if (reader->wide) {
         Elf64_Dyn entry;
-        int r = read_at(reader->fd, &entry, sizeof(entry), at);
+        int r = read_at(reader, &entry, sizeof(entry), at);
         if (r == 0)
             *ret = (struct dynamic_entry){entry.d_tag, entry.d_un.d_val};
         return r;
     }
     Elf32_Dyn entry;
-    int r = read_at(reader->fd, &entry, sizeof(entry), at);
+    int r = read_at(reader, &entry, sizeof(entry), at);
     if (r == 0)
         *ret = (struct dynamic_entry){entry.d_tag, entry.d_un.d_val};
     return r;
@@ -269,14 +294,16 @@ static int take_dynamic(struct elf_reader *reader, struct ck_arena *arena, struc
 
 int ck_elf_interpreter(int fd, char *buffer, size_t size)
 {
-    struct elf_reader reader = {.fd = fd};
+    struct elf_window window = {0};
+    struct elf_reader reader = {.fd = fd, .window = &window};
     int r = take_header(&reader);
     return r < 0 ? r : take_interpreter(&reader, buffer, size);
 }
 
 int ck_elf_read(int fd, struct ck_arena *arena, struct ck_elf *ret_elf)
 {
-    struct elf_reader reader = {.fd = fd};
+    struct elf_window window = {0};
+    struct elf_reader reader = {.fd = fd, .window = &window};
     struct ck_elf elf = {0};
     char interpreter[PATH_MAX];
     int r = take_header(&reader);
