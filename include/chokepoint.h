@@ -628,7 +628,7 @@ CHOKE_API int choke_policy_check(struct choke_policy *policy, const struct choke
  *
  * A tool has every key of chokepoint-policy(5) under its own name, and "line". A key that is absent
  * is null if absence has a meaning (args, path, sha256, execs, limits.timeout_s ...), else its
- * default. In args and its subcommands "options" is the list with the sets expanded, and "sets" is
+ * default. In a subcommand null means that the tool's key applies. In args and its subcommands "options" is the list with the sets expanded, and "sets" is
  * as written in the file. format is raised when a member changes its meaning or is removed, not
  * when one is added.
  */

@@ -131,9 +131,10 @@ static void print_keys(FILE *out, const json_t *owner)
     const json_t *execs = json_object_get(owner, "execs");
     const json_t *variables = json_object_get(owner, "set_env");
 
-    if (json_is_array(execs) && json_array_size(execs) == 0)
+    if (json_is_array(execs) && json_array_size(execs) == 0 && json_array_size(json_object_get(owner, "uses")) == 0)
         (void)fputs("; executes nothing", out);
     print_names(out, "executes", execs);
+    print_names(out, "uses", json_object_get(owner, "uses"));
     print_names(out, "env", json_object_get(owner, "env"));
     if (json_array_size(variables) > NAMES_MAX)
         print_count(out, variables, "variable");
@@ -145,7 +146,7 @@ static void print_keys(FILE *out, const json_t *owner)
 /* What a subcommand has in place of the tool's; nothing for one that has nothing of its own. */
 static int print_subcommand(FILE *out, const json_t *subcommand)
 {
-    static const char *const lists[] = {"env", "set_env", "egress"};
+    static const char *const lists[] = {"uses", "env", "set_env", "egress"};
     char *text = NULL;
     size_t length = 0;
     const json_t *workspace = json_object_get(subcommand, "workspace");

@@ -16,7 +16,7 @@
 struct ck_native_file {
     int fd;
     const char *path;   /* path on the host */
-    bool directory;     /* a directory: its files may be mapped as code but not executed, as plugins are */
+    bool directory;     /* its files may be mapped as code, as plugins are; what may be executed is listed itself */
     const char *inside; /* result: path inside; in the memory of the caller's arena */
 };
 

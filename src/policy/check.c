@@ -11,6 +11,7 @@
 #include "base/destination.h"
 #include "base/quote.h"
 #include "policy/env.h"
+#include "policy/helper_sets.h"
 #include "policy/schema.h"
 
 #include <stdio.h>
@@ -282,6 +283,33 @@ static int check_execs(const struct check_state *check)
     return r;
 }
 
+/* "a, b, c": every set that there is. */
+static const char *list_sets(char *buffer, size_t size)
+{
+    size_t at = 0;
+    buffer[0] = '\0';
+    for (uint32_t i = 0; i < ck_helper_sets_count && at < size; i++)
+        at += (size_t)snprintf(buffer + at, size - at, "%s%s", i == 0 ? "" : ", ", ck_helper_sets[i].name);
+    return buffer;
+}
+
+/* A set is a name of policy/helpers.yaml; no policy can define one. */
+static int check_uses(const struct check_state *check)
+{
+    const struct ck_list *uses = &check->tool->uses;
+    int r = check_list(check, value_of(check, "uses"), "uses", check->label, false);
+    for (uint32_t i = 0; r == 0 && i < uses->count; i++) {
+        const struct ck_helper_set *near = ck_helper_sets_nearest(uses->items[i]);
+        char list[256];
+        if (!ck_helper_sets_find(uses->items[i]))
+            r = REFUSE(check, entry_of(check, "uses", i),
+                       "'%s' in 'uses' in %s is not a set of helpers%s%s%s; known sets are: %s",
+                       CK_QUOTE(uses->items[i]), check->label, near ? "; did you mean '" : "", near ? near->name : "",
+                       near ? "'?" : "", list_sets(list, sizeof(list)));
+    }
+    return r;
+}
+
 /* Only the canonical form is accepted, so that two policies can be compared by eye. */
 static int check_egress(const struct check_state *check)
 {
@@ -327,7 +355,7 @@ static int check_lists(const struct check_state *check)
 /* The keys that a subcommand may have in place of the tool's. */
 static int check_keys(const struct check_state *check)
 {
-    static int (*const rules[])(const struct check_state *) = {check_limits, check_variables, check_execs,
+    static int (*const rules[])(const struct check_state *) = {check_limits, check_variables, check_execs, check_uses,
                                                                check_egress};
     int r = 0;
     for (size_t i = 0; r == 0 && i < sizeof(rules) / sizeof(rules[0]); i++)

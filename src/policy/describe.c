@@ -101,6 +101,11 @@ static json_t *execs(const struct ck_tool *tool)
     return tool->has_execs ? list(&tool->execs) : json_null();
 }
 
+static json_t *uses(const struct ck_tool *tool)
+{
+    return list(&tool->uses);
+}
+
 static json_t *env(const struct ck_tool *tool)
 {
     return list(&tool->env);
@@ -125,8 +130,8 @@ static const struct {
     const char *key;
     json_t *(*value)(const struct ck_tool *tool);
 } shared_keys[] = {
-    {"execs", execs},         {"env", env},       {"set_env", set_env}, {"egress", egress},
-    {"workspace", workspace}, {"limits", limits},
+    {"execs", execs},   {"uses", uses},           {"env", env},       {"set_env", set_env},
+    {"egress", egress}, {"workspace", workspace}, {"limits", limits},
 };
 
 /* null for a key that a subcommand does not have: the tool's applies. */

@@ -14,6 +14,7 @@
 #include "policy/diff.h"
 
 #include "policy/change_list.h"
+#include "policy/helper_sets.h"
 
 #include <errno.h>
 #include <string.h>
@@ -168,22 +169,76 @@ static void diff_sha256(const struct ck_diff_pair *pair)
 }
 
 /*
- * Without a list and without a jail the tool executes anything; without a list in a jail, itself
- * and its interpreter. An empty list is less than that in both cases. Any other list is less in the
- * first case and more in the second.
+ * The entries of `execs`, where both tools have a closed list. What a set of the other tool
+ * contains is no difference.
  */
-static void diff_execs(const struct ck_diff_pair *pair)
+static void diff_helpers(const struct ck_diff_pair *pair)
 {
     const struct ck_tool *was = pair->before;
     const struct ck_tool *is = pair->after;
+    for (uint32_t i = 0; i < was->execs.count; i++)
+        if (!ck_policy_list_has(&is->execs, was->execs.items[i]))
+            ck_change_add(pair->changes, ck_helper_sets_have(is, was->execs.items[i]) ? NEUTRAL : NARROWS, "execs",
+                          was->execs.items[i], NULL);
+    for (uint32_t i = 0; i < is->execs.count; i++)
+        if (!ck_policy_list_has(&was->execs, is->execs.items[i]))
+            ck_change_add(pair->changes, ck_helper_sets_have(was, is->execs.items[i]) ? NEUTRAL : WIDENS, "execs", NULL,
+                          is->execs.items[i]);
+}
+
+/*
+ * Without a list and without a jail the tool executes anything; without a list in a jail, itself
+ * and its interpreter. An empty list is less than that in both cases. Any other list is less in the
+ * first case and more in the second. A set in `uses` closes the list, too.
+ */
+static void diff_execs(const struct ck_diff_pair *pair)
+{
     static const char *const labels[] = {"not restricted", "a closed list"};
-    if (was->has_execs && is->has_execs)
-        ck_change_lists(pair->changes, "execs", &was->execs, &is->execs, WIDENS, NARROWS);
+    const struct ck_tool *was = pair->before;
+    const struct ck_tool *is = pair->after;
+    struct ck_helper helper;
+    bool bound = ck_helper_sets_bind(is);
+    if (ck_helper_sets_bind(was) && bound)
+        diff_helpers(pair);
     else
         ck_change_proof(pair->changes, "execs", labels[was->has_execs], labels[is->has_execs],
-                        !is->has_execs        ? "without a jail it can execute anything"
-                        : is->execs.count > 0 ? "in a jail it executed nothing but itself and its interpreter before"
-                                              : NULL);
+                        !bound ? "without a jail it can execute anything"
+                        : ck_helper_sets_at(is, 0, &helper)
+                            ? "in a jail it executed nothing but itself and its interpreter before"
+                            : NULL);
+}
+
+/* Is each member of the set a helper of the tool? */
+static bool has_set(const struct ck_tool *tool, const char *name)
+{
+    const struct ck_helper_set *set = ck_helper_sets_find(name);
+    for (uint32_t i = 0; i < set->helpers.count; i++)
+        if (!ck_helper_sets_have(tool, set->helpers.items[i]))
+            return false;
+    return true;
+}
+
+/*
+ * A set is what it contains. The last one that goes may open the list: then the tool executes
+ * anything without a jail.
+ */
+static void diff_uses(const struct ck_diff_pair *pair)
+{
+    const struct ck_tool *was = pair->before;
+    const struct ck_tool *is = pair->after;
+    for (uint32_t i = 0; i < was->uses.count; i++) {
+        const char *name = was->uses.items[i];
+        if (!ck_policy_list_has(&is->uses, name))
+            ck_change_add(pair->changes,
+                          !ck_helper_sets_bind(is) ? WIDENS
+                          : has_set(is, name)      ? NEUTRAL
+                                                   : NARROWS,
+                          "uses", name, NULL);
+    }
+    for (uint32_t i = 0; i < is->uses.count; i++)
+        if (!ck_policy_list_has(&was->uses, is->uses.items[i]))
+            ck_change_add(pair->changes, has_set(was, is->uses.items[i]) ? NEUTRAL : WIDENS, "uses", NULL,
+                          is->uses.items[i]);
 }
 
 /* version_args are always allowed exactly, and are run to get the version. */
@@ -294,7 +349,7 @@ static const struct {
     const char *key;
     void (*rule)(const struct ck_diff_pair *pair);
 } key_rules[] = {
-    {"limits", diff_limits},   {"execs", diff_execs},   {"env", diff_env},
+    {"limits", diff_limits},   {"execs", diff_execs},   {"uses", diff_uses},           {"env", diff_env},
     {"set_env", diff_set_env}, {"egress", diff_egress}, {"workspace", diff_workspace},
 };
 
@@ -304,6 +359,17 @@ bool ck_diff_has_rule(const char *key)
         if (strcmp(key_rules[i].key, key) == 0)
             return true;
     return false;
+}
+
+/*
+ * Does the rule have to be applied to the subcommand? `execs` and `uses` together decide whether
+ * there is a closed list, so a subcommand with one of them has its own answer to both.
+ */
+static bool concerns(const struct ck_subcommand *subcommand, const char *key)
+{
+    bool helpers = strcmp(key, "execs") == 0 || strcmp(key, "uses") == 0;
+    return ck_policy_subcommand_has(subcommand, key) ||
+           (helpers && (ck_policy_subcommand_has(subcommand, "execs") || ck_policy_subcommand_has(subcommand, "uses")));
 }
 
 /*
@@ -324,7 +390,7 @@ void ck_diff_subcommand_keys(const struct ck_diff_pair *pair, const struct ck_su
         bool had = ck_policy_subcommand_has(before, key_rules[i].key);
         bool has = ck_policy_subcommand_has(after, key_rules[i].key);
         size_t count = pair->changes->count;
-        if (had || has)
+        if (concerns(before, key_rules[i].key) || concerns(after, key_rules[i].key))
             key_rules[i].rule(&inner);
         if (had != has && pair->changes->count == count)
             ck_change_add(pair->changes, NEUTRAL, key_rules[i].key, labels[had], labels[has]);
@@ -343,7 +409,7 @@ bool ck_diff_subcommand_widens(const struct ck_diff_pair *pair, const struct ck_
     inner.after = &is;
     inner.changes = &changes;
     for (size_t i = 0; i < sizeof(key_rules) / sizeof(key_rules[0]); i++)
-        if (ck_policy_subcommand_has(subcommand, key_rules[i].key))
+        if (concerns(subcommand, key_rules[i].key))
             key_rules[i].rule(&inner);
     if (ck_change_list_take(&changes, &list, &count) < 0) {
         pair->changes->failed = true;
@@ -361,8 +427,9 @@ static void diff_tool(const struct ck_diff_pair *pair)
 {
     /* In the order of the report. */
     static void (*const rules[])(const struct ck_diff_pair *) = {
-        diff_notes,        diff_route,   diff_platforms, diff_limits,  diff_path,        diff_sha256, diff_execs,
-        diff_version_args, ck_diff_args, diff_env,       diff_set_env, diff_credentials, diff_egress, diff_workspace,
+        diff_notes,  diff_route,   diff_platforms,   diff_limits,       diff_path,
+        diff_sha256, diff_execs,   diff_uses,        diff_version_args, ck_diff_args,
+        diff_env,    diff_set_env, diff_credentials, diff_egress,       diff_workspace,
     };
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         rules[i](pair);

@@ -4,11 +4,13 @@
  */
 #include "policy/grant.h"
 
+#include "policy/helper_sets.h"
+
 /* Tools are added from the outermost to the innermost. */
 static void add(struct ck_grant *grant, const struct ck_tool *tool)
 {
     struct ck_grant_tool *added = &grant->tools[grant->count++];
-    *added = (struct ck_grant_tool){.tool = tool, .execs = &tool->execs, .bound = tool->has_execs};
+    *added = (struct ck_grant_tool){.tool = tool, .bound = ck_helper_sets_bind(tool)};
     if (added->bound && !grant->bound)
         grant->bound = tool;
     /*
@@ -36,7 +38,8 @@ void ck_grant_of(const struct ck_verdict *verdict, struct ck_grant *ret_grant)
         add(ret_grant, parsed->nested[i].tool);
     /* A tool that runs others may be one like strace. */
     ret_grant->tracing = ret_grant->count > 1;
-    ret_grant->sealed = ret_grant->count == 1 && ret_grant->bound && ret_grant->tools[0].execs->count == 0;
+    struct ck_helper helper;
+    ret_grant->sealed = ret_grant->count == 1 && ret_grant->bound && !ck_helper_sets_at(verdict->tool, 0, &helper);
 }
 
 /* The first reason counts. A pin cannot be enforced anywhere, so it is first. */

@@ -22,8 +22,7 @@ enum ck_grant_place {
 /* A tool of the run: the one that is called, or one that it runs for the caller. */
 struct ck_grant_tool {
     const struct ck_tool *tool;
-    const struct ck_list *execs; /* its helpers */
-    bool bound;                  /* a list of helpers is given, even an empty one */
+    bool bound; /* a list of helpers is given, even an empty one (helper_sets.h) */
 };
 
 struct ck_grant {

@@ -105,8 +105,8 @@ static bool copy_sets(struct ck_arena *arena, struct ck_args *args)
 static bool copy_keys(struct ck_arena *arena, struct ck_tool *tool, const struct ck_yaml_node *node)
 {
     tool->has_execs = !!ck_yaml_node_value(node, "execs");
-    return copy_list(arena, &tool->execs) && copy_list(arena, &tool->egress) && copy_list(arena, &tool->env) &&
-           copy_variables(arena, tool);
+    return copy_list(arena, &tool->execs) && copy_list(arena, &tool->uses) && copy_list(arena, &tool->egress) &&
+           copy_list(arena, &tool->env) && copy_variables(arena, tool);
 }
 
 static bool copy_subcommand(struct ck_arena *arena, struct ck_subcommand *subcommand, const struct ck_yaml_node *node)

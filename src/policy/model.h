@@ -178,6 +178,7 @@ struct ck_tool {
     const char *sha256;          /* 64 lower-case hexadecimal digits, or NULL */
     struct ck_list execs;        /* names or absolute paths of helpers; enforced if has_execs */
     bool has_execs;              /* execs is given, even empty: the tool may execute nothing else */
+    struct ck_list uses;         /* names of sets of helpers (helper_sets.h), in addition to execs */
     enum ck_workspace workspace; /* how the repository is seen in a jail */
     /* the most that a caller may request: host, host:port, *.suffix; empty: no egress */
     struct ck_list egress;
@@ -200,7 +201,7 @@ struct ck_subcommand_key {
     uint32_t offset, size;
 };
 
-#define CK_SUBCOMMAND_KEYS 8
+#define CK_SUBCOMMAND_KEYS 9
 extern const struct ck_subcommand_key ck_subcommand_keys[CK_SUBCOMMAND_KEYS];
 
 struct ck_policy {

@@ -109,6 +109,7 @@ static const cyaml_schema_value_t variable_entry = {
 /* clang-format off */
 #define KEYS_FIELDS(type, at)                                                                                          \
     LIST_FIELD("execs", type, at execs, 0, LIST_MAX),                                                                  \
+    LIST_FIELD("uses", type, at uses, 0, LIST_MAX),                                                                    \
     CHOICE_FIELD("workspace", type, at workspace, workspaces),                                                         \
     LIST_FIELD("egress", type, at egress, 0, LIST_MAX),                                                                \
     LIST_FIELD("env", type, at env, 0, CK_TOOL_MAX_ENV), /* the judge has one bit for each name */                     \

@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "base/heap.h"
 #include "base/quote.h"
+#include "run/helper_files.h"
 #include "sys/depend.h"
 #include "sys/elf.h"
 #include "sys/landlock.h"
@@ -26,9 +27,9 @@
 #include <unistd.h>
 
 #define SETS_MAX 32
-#define FILES_MAX 128
-#define DEPTH_MAX 5        /* interpreters of interpreters; the kernel has the same limit */
-#define FIRST_LINE_MAX 256 /* the kernel reads this much of a script to find its interpreter */
+#define FILES_MAX (CK_HELPER_FILES_MAX + 64) /* with tools, loaders and interpreters */
+#define DEPTH_MAX 5                          /* interpreters of interpreters; the kernel has the same limit */
+#define FIRST_LINE_MAX 256                   /* the kernel reads this much of a script to find its interpreter */
 
 /* A file that a ruleset was made from: one that was given, or one that was found at path. */
 struct exec_file {
@@ -51,9 +52,7 @@ struct maker {
     bool by_name; /* a name was looked up that the next run would not look up, so the ruleset is not cached */
     struct exec_file files[FILES_MAX];
     size_t count;
-    int helper_fds[FILES_MAX];
-    const char *helper_names[FILES_MAX];
-    size_t helpers_count;
+    struct ck_helper_files helpers;
 };
 
 static void drop_files(struct exec_file *files, size_t count)
@@ -103,40 +102,17 @@ static int add_file(struct maker *maker, int fd, const char *path)
     return 0;
 }
 
-/* A helper is a name in the search path, or an absolute path. */
-static int find_helper(struct maker *maker, const char *helper)
-{
-    const struct ck_binary_wanted wanted = {.name = helper, .path = helper[0] == '/' ? helper : NULL};
-    struct ck_binary binary;
-    CK_FD directory_fd = -1;
-    int r = ck_binary_directory(helper, maker->root, &directory_fd, maker->error);
-    if (r != -ENOTDIR)
-        return r; /* a directory: in a jail its files may be mapped as code; none of them may be executed */
-    r = ck_binary_find(maker->search, &wanted, maker->root, &binary, NULL, maker->error);
-    if (r < 0 && maker->error->outcome == CHOKE_TOOL_MISSING) {
-        *maker->error = (struct choke_error){0};
-        return 0;
-    }
-    if (r < 0)
-        return r;
-    r = add_file(maker, binary.fd, NULL);
-    if (r < 0) {
-        ck_fd_close(&binary.fd);
-        return r;
-    }
-    maker->helper_names[maker->helpers_count] = helper;
-    maker->helper_fds[maker->helpers_count++] = binary.fd;
-    return 0;
-}
-
+/* A directory is listed for the jails; without one, only what is executed counts. */
 static int collect_files(struct maker *maker, const struct ck_execs_tool *tools, size_t count)
 {
     int r = 0;
     for (size_t i = 0; i < count && r == 0; i++)
         r = add_file(maker, tools[i].fd, NULL);
-    for (size_t i = 0; i < count; i++)
-        for (uint32_t j = 0; j < tools[i].execs->count && r == 0; j++)
-            r = find_helper(maker, tools[i].execs->items[j]);
+    for (size_t i = 0; i < count && r == 0; i++)
+        r = ck_helper_files_open(maker->search, tools[i].tool, maker->root, &maker->helpers, maker->error);
+    for (size_t i = 0; i < maker->helpers.count && r == 0; i++)
+        if (!maker->helpers.items[i].directory)
+            r = add_file(maker, maker->helpers.items[i].fd, NULL);
     return r;
 }
 
@@ -295,10 +271,13 @@ static int allow_files(struct maker *maker, const struct ck_execs_tool *tools, s
         if (r == 0)
             r = follow(maker, tools[i].fd, tools[i].path, 0);
     }
-    for (size_t i = 0; i < maker->helpers_count && r == 0; i++) {
-        r = allow(maker, maker->helper_fds[i], maker->helper_names[i]);
+    for (size_t i = 0; i < maker->helpers.count && r == 0; i++) {
+        const struct ck_helper_file *helper = &maker->helpers.items[i];
+        if (helper->directory)
+            continue;
+        r = allow(maker, helper->fd, helper->path);
         if (r == 0)
-            r = follow(maker, maker->helper_fds[i], maker->helper_names[i], 0);
+            r = follow(maker, helper->fd, helper->path, 0);
     }
     return r;
 }
@@ -338,8 +317,7 @@ int ck_execs_make(struct ck_execs *execs, struct ck_identity root, const struct 
     int r = make(execs, maker, tools, count);
     CK_FD ruleset_fd = maker->ruleset_fd;
     drop_files(maker->files, maker->count);
-    for (size_t i = 0; i < maker->helpers_count; i++)
-        ck_fd_close(&maker->helper_fds[i]);
+    ck_helper_files_done(&maker->helpers);
     if (r == 0)
         *ret_fd = ck_fd_take(&ruleset_fd);
     else if (error->outcome == CHOKE_NONE)

@@ -3,8 +3,7 @@
  *
  * It allows the tools of the run, their helpers, and what the kernel opens to start these: the
  * loader of a dynamic binary, the interpreter of a script (with "#!/usr/bin/env NAME" also NAME,
- * looked up in the search path), and their loaders. A helper that is not installed is skipped. A
- * helper that is not trusted is an error.
+ * looked up in the search path), and their loaders. helper_files.h has how helpers are found.
  */
 #ifndef CK_RUN_EXECS_H
 #define CK_RUN_EXECS_H
@@ -27,10 +26,9 @@ void ck_execs_done(struct ck_execs *execs);
 /* One tool of the run: its open file, and the entry that lists its helpers. */
 struct ck_execs_tool {
     int fd;
-    bool bound; /* the entry has `execs` */
+    bool bound; /* the entry has `execs` or `uses` */
     const char *path;
-    const struct ck_tool *tool;
-    const struct ck_list *execs; /* its helpers: those of the subcommand if it has its own, or of the entry */
+    const struct ck_tool *tool; /* with the keys of the subcommand in place */
 };
 
 /*

@@ -8,22 +8,25 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/heap.h"
+#include "policy/grant.h"
+#include "run/helper_files.h"
 #include "sys/version.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FILES_MAX 64
+#define FILES_MAX (CK_HELPER_FILES_MAX + CK_GRANT_TOOLS_MAX)
 #define ENTRIES_MAX 32
 
 struct ck_native_images_entry {
     struct ck_native_image image;
     bool libraries, in_place, tracing, egress, reports_attempts;
     struct ck_native_loader loader; /* an image with a copy of another loader is not used again */
-    struct ck_version files[FILES_MAX];
-    char *inside[FILES_MAX]; /* paths inside; the tools come first */
-    size_t count;
+    struct ck_version *files;
+    char **inside; /* paths inside; the tools come first */
+    size_t count;  /* 0: not in use */
 };
 
 void ck_native_images_init(struct ck_native_images *native_images, struct ck_binary_search *search)
@@ -33,8 +36,10 @@ void ck_native_images_init(struct ck_native_images *native_images, struct ck_bin
 
 static void drop_entry(struct ck_native_images_entry *entry)
 {
-    for (size_t i = 0; i < entry->count; i++)
+    for (size_t i = 0; entry->inside && i < entry->count; i++)
         free(entry->inside[i]);
+    free((void *)entry->inside);
+    free(entry->files);
     if (entry->count > 0)
         ck_fd_close(&entry->image.fd);
     *entry = (struct ck_native_images_entry){0};
@@ -53,16 +58,10 @@ void ck_native_images_done(struct ck_native_images *native_images)
 struct file_set {
     struct ck_native_file files[FILES_MAX];
     struct ck_version versions[FILES_MAX];
-    int owned[FILES_MAX]; /* descriptors of helpers, which this struct must close */
+    struct ck_helper_files helpers;
     bool libraries, in_place, tracing, egress, reports_attempts;
-    size_t count, owned_count;
+    size_t count;
 };
-
-static void close_helpers(struct file_set *file_set)
-{
-    for (size_t i = 0; i < file_set->owned_count; i++)
-        ck_fd_close(&file_set->owned[i]);
-}
 
 static int add_file(struct file_set *file_set, int fd, const char *path, bool directory)
 {
@@ -76,44 +75,19 @@ static int add_file(struct file_set *file_set, int fd, const char *path, bool di
     return 0;
 }
 
-/*
- * A helper that is not installed is not an error. It is missing in the jail as it is on the host.
- */
-static int add_helper(struct file_set *file_set, struct ck_binary_search *search,
-                      const struct ck_native_images_wanted *wanted, const char *helper, struct choke_error *error)
-{
-    const struct ck_binary_wanted file = {.name = helper, .path = helper[0] == '/' ? helper : NULL};
-    struct ck_binary binary;
-    int r = ck_binary_directory(helper, wanted->root, &binary.fd, error);
-    bool directory = r == 0;
-    if (r == -ENOTDIR)
-        r = ck_binary_find(search, &file, wanted->root, &binary, NULL, error);
-    if (r < 0 && error->outcome == CHOKE_TOOL_MISSING) {
-        *error = (struct choke_error){0};
-        return 0;
-    }
-    if (r < 0)
-        return r;
-    if (file_set->owned_count == FILES_MAX) {
-        ck_fd_close(&binary.fd);
-        return -E2BIG;
-    }
-    file_set->owned[file_set->owned_count++] = binary.fd;
-    const char *path = ck_arena_strdup(wanted->arena, directory ? helper : binary.path);
-    return !path ? -ENOMEM : add_file(file_set, binary.fd, path, directory);
-}
-
 static int collect_files(struct file_set *file_set, struct ck_binary_search *search,
                          const struct ck_native_images_wanted *wanted, struct choke_error *error)
 {
     const struct ck_execs_tool *tools = wanted->tools;
+    const struct ck_helper_files *helpers = &file_set->helpers;
     int r = 0;
     /* The tools come first, so that ret_inside has them at the same index. */
     for (size_t i = 0; r == 0 && i < wanted->count; i++)
         r = add_file(file_set, tools[i].fd, tools[i].path, false);
     for (size_t i = 0; r == 0 && i < wanted->count; i++)
-        for (uint32_t k = 0; r == 0 && k < tools[i].execs->count; k++)
-            r = add_helper(file_set, search, wanted, tools[i].execs->items[k], error);
+        r = ck_helper_files_open(search, tools[i].tool, wanted->root, &file_set->helpers, error);
+    for (size_t i = 0; r == 0 && i < helpers->count; i++)
+        r = add_file(file_set, helpers->items[i].fd, helpers->items[i].path, helpers->items[i].directory);
     return r;
 }
 
@@ -170,16 +144,20 @@ static struct ck_native_images_entry *new_entry(struct ck_native_images *native_
     entry->egress = file_set->egress;
     entry->reports_attempts = file_set->reports_attempts;
     entry->image = (struct ck_native_image){.fd = fd, .number = ++native_images->last_number};
-    for (; entry->count < file_set->count; entry->count++) {
-        entry->files[entry->count] = file_set->versions[entry->count];
-        entry->inside[entry->count] = strdup(file_set->files[entry->count].inside);
-        if (!entry->inside[entry->count]) {
-            entry->image.fd = -1;
-            drop_entry(entry);
-            return NULL;
-        }
+    entry->count = file_set->count;
+    entry->files = calloc(entry->count, sizeof(*entry->files));
+    entry->inside = calloc(entry->count, sizeof(*entry->inside));
+    bool good = entry->files && entry->inside;
+    for (size_t i = 0; good && i < entry->count; i++) {
+        entry->files[i] = file_set->versions[i];
+        entry->inside[i] = strdup(file_set->files[i].inside);
+        good = !!entry->inside[i];
     }
-    return entry;
+    if (good)
+        return entry;
+    entry->image.fd = -1; /* it is the caller's until there is an entry */
+    drop_entry(entry);
+    return NULL;
 }
 
 static int make_entry(struct ck_native_images *native_images, struct file_set *file_set, struct ck_arena *arena,
@@ -214,22 +192,25 @@ static int make_entry(struct ck_native_images *native_images, struct file_set *f
 int ck_native_images_find(struct ck_native_images *native_images, const struct ck_native_images_wanted *wanted,
                           struct ck_native_image *ret_image, const char **ret_inside, struct choke_error *error)
 {
-    struct file_set file_set = {.libraries = wanted->libraries,
-                                .in_place = wanted->in_place,
-                                /*
-                                 * A tool that runs another for the caller may trace it, as strace
-                                 * does.
-                                 */
-                                .tracing = wanted->count > 1,
-                                .egress = wanted->egress,
-                                .reports_attempts = wanted->reports_attempts};
+    /* On the heap: it is larger than a frame may be. */
+    CK_HEAP struct file_set *file_set = ck_heap_own(malloc(sizeof(*file_set)));
     struct ck_native_images_entry *entry = NULL;
-    int r = collect_files(&file_set, native_images->search, wanted, error);
-    if (r == 0)
-        entry = find_entry(native_images, &file_set);
-    if (r == 0 && !entry)
-        r = make_entry(native_images, &file_set, wanted->arena, &entry, error);
-    close_helpers(&file_set);
+    int r = file_set ? 0 : -ENOMEM;
+    if (file_set) {
+        file_set->libraries = wanted->libraries;
+        file_set->in_place = wanted->in_place;
+        /* A tool that runs another for the caller may trace it, as strace does. */
+        file_set->tracing = wanted->count > 1;
+        file_set->egress = wanted->egress;
+        file_set->reports_attempts = wanted->reports_attempts;
+        file_set->count = file_set->helpers.count = 0;
+        r = collect_files(file_set, native_images->search, wanted, error);
+        if (r == 0)
+            entry = find_entry(native_images, file_set);
+        if (r == 0 && !entry)
+            r = make_entry(native_images, file_set, wanted->arena, &entry, error);
+        ck_helper_files_done(&file_set->helpers);
+    }
     if (!entry) {
         if (error->outcome == CHOKE_NONE)
             (void)ck_error_set(error, ck_error_is_transient(-r) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE, -r,

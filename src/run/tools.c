@@ -69,8 +69,7 @@ static int refuse_pinned(struct ck_plan *plan, const struct ck_tool *tool)
 
 static struct ck_execs_tool exec_tool(int fd, const char *path, const struct ck_grant_tool *granted)
 {
-    return (struct ck_execs_tool){
-        .fd = fd, .path = path, .tool = granted->tool, .execs = granted->execs, .bound = granted->bound};
+    return (struct ck_execs_tool){.fd = fd, .path = path, .tool = granted->tool, .bound = granted->bound};
 }
 
 /*

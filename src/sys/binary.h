@@ -53,8 +53,8 @@ int ck_binary_search_init(struct ck_binary_search *search, const char *const *pa
 void ck_binary_search_done(struct ck_binary_search *search);
 
 /*
- * A helper that is a directory holds plugins: code that is mapped, not executed. Returns 0 and an
- * O_PATH descriptor; -ENOTDIR if the path is not a directory; -EPERM and *error if it cannot be
+ * A helper that is a directory, with programs and with code to map. Returns 0 and an O_PATH
+ * descriptor; -ENOTDIR if the path is not a directory; -EPERM and *error if it cannot be
  * trusted.
  */
 int ck_binary_directory(const char *path, struct ck_identity root, int *ret_fd, struct choke_error *error);

@@ -20,14 +20,14 @@ WHOLE = {
         "name": "git", "why": "w", "adr": "0001", "route": "external", "required": True, "platforms": ["linux"],
         "install": {"apt": "git", "brew": "git", "npm": "git", "url": "https://example.org"},
         "version_args": ["--version"], "env": ["TZ"], "set_env": [{"name": "A", "value": "b"}], "credentials": "refuse",
-        "limits": {"timeout_s": 5}, "path": "/usr/bin/git", "sha256": "0" * 64, "execs": ["sh"],
+        "limits": {"timeout_s": 5}, "path": "/usr/bin/git", "sha256": "0" * 64, "execs": ["sh"], "uses": ["shell"],
         "egress": ["*.example.org:443", "a.example.org:22 opaque", "192.0.2.0/24", "2001:db8::/32", "[2001:db8::1]:443"],
         "args": {
             "sets": [{"name": "s", "options": ["--x"]}], "options": ["-C=<inside>"], "inject": ["-q"],
             "require": [], "deny": ["--exec-path"], "exact": [["--help"]], "bundles": True,
             "subcommands": [{"name": "log", "options": ["@s", "--y", "-e="], "inject": [], "require": ["--y"],
                              "deny": [], "operands": "inside", "first": "any", "first_unless": ["-e"], "order": "mixed",
-                             "execs": [], "workspace": "rw", "egress": ["a.example.org"], "env": ["LANGUAGE"],
+                             "execs": [], "uses": ["node-scripts"], "workspace": "rw", "egress": ["a.example.org"], "env": ["LANGUAGE"],
                              "set_env": [{"name": "C", "value": "d"}], "limits": {"cpu_s": 5}}]},
     }, {
         "name": "strace", "why": "w", "adr": "0001", "route": "direct",

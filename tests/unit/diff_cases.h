@@ -25,6 +25,15 @@ static const struct combination widening[] = {
     {TOOL, TOOL "    execs: [sh]\n"},
     {TOOL "    args: {subcommands: [{name: a}]}\n", TOOL "    args: {subcommands: [{name: a, execs: [sh]}]}\n"},
     {TOOL, TOOL "    args: {subcommands: [{name: a, operands: any, execs: [sh]}]}\n"},
+    /* a set is what it contains */
+    {TOOL, TOOL "    uses: [node-scripts]\n"},
+    {TOOL "    execs: []\n", TOOL "    uses: [node-scripts]\n"},
+    {TOOL "    uses: [node-scripts]\n", TOOL "    uses: [node-scripts, shell]\n"},
+    {TOOL "    uses: [node-scripts]\n", TOOL "    uses: [node-scripts]\n    execs: [less]\n"},
+    /* without any list it executes anything where there is no jail */
+    {TOOL "    uses: [node-scripts]\n", TOOL},
+    {TOOL "    uses: [node-scripts]\n    execs: []\n    args: {subcommands: [{name: a, uses: []}]}\n",
+     TOOL "    uses: [node-scripts]\n    args: {subcommands: [{name: a, uses: []}]}\n"},
     /* a subcommand has more than the tool had, or than it had itself */
     {TOOL, TOOL "    args: {subcommands: [{name: a, operands: any, egress: [a.org]}]}\n"},
     {TOOL, TOOL "    args: {subcommands: [{name: a, operands: any, env: [TZ]}]}\n"},
@@ -109,6 +118,11 @@ static const struct combination narrowing[] = {
     {TOOL "    execs: [sh, less]\n", TOOL "    execs: [sh]\n"},
     {TOOL "    execs: [sh]\n", TOOL "    execs: []\n"},
     {TOOL "    args: {subcommands: [{name: a}]}\n", TOOL "    args: {subcommands: [{name: a, execs: []}]}\n"},
+    {TOOL "    uses: [node-scripts, shell]\n", TOOL "    uses: [node-scripts]\n"},
+    {TOOL "    uses: [node-scripts]\n", TOOL "    execs: [sh, node]\n"},
+    {TOOL "    uses: [node-scripts]\n", TOOL "    execs: []\n"},
+    {TOOL "    uses: [shell]\n    args: {subcommands: [{name: a}]}\n",
+     TOOL "    uses: [shell]\n    args: {subcommands: [{name: a, uses: [], execs: []}]}\n"},
     {TOOL "    egress: [a.org]\n    args: {subcommands: [{name: a}]}\n",
      TOOL "    egress: [a.org]\n    args: {subcommands: [{name: a, egress: []}]}\n"},
     {TOOL "    args: {subcommands: [{name: a}]}\n", TOOL "    args: {subcommands: [{name: a, limits: {cpu_s: 9}}]}\n"},

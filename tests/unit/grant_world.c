@@ -5,6 +5,7 @@
 #include "jail/jail.h"
 #include "policy/env.h"
 #include "policy/grant.h"
+#include "policy/helper_sets.h"
 #include "policy/sandbox.h"
 
 #include <stdio.h>
@@ -170,12 +171,12 @@ static bool find_files(const struct machine *machine, const struct ck_grant *gra
         if (!find_file(machine, tool->name, tool->path, tool->sha256, ret->files[ret->files_count++]))
             return false;
     }
-    for (size_t i = 0; i < grant->count; i++)
-        for (uint32_t k = 0; k < grant->tools[i].execs->count && ret->files_count < FILES_MAX; k++) {
-            const char *helper = grant->tools[i].execs->items[k];
-            ret->files_count +=
-                find_file(machine, helper, helper[0] == '/' ? helper : NULL, NULL, ret->files[ret->files_count]);
-        }
+    for (size_t i = 0; i < grant->count; i++) {
+        struct ck_helper helper;
+        for (uint32_t k = 0; ck_helper_sets_at(grant->tools[i].tool, k, &helper) && ret->files_count < FILES_MAX; k++)
+            ret->files_count += find_file(machine, helper.text, helper.text[0] == '/' ? helper.text : NULL, NULL,
+                                          ret->files[ret->files_count]);
+    }
     return true;
 }
 

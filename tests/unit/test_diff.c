@@ -43,6 +43,7 @@ static const char base[] = "version: 1\n"
                            "    path: /usr/bin/git\n"
                            "    sha256: \"0123456789012345678901234567890123456789012345678901234567890123\"\n"
                            "    execs: [less]\n"
+                           "    uses: [shell]\n"
                            "    egress: [git.example.org]\n"
                            "    workspace: ro\n"
                            "    args:\n"
@@ -62,6 +63,7 @@ static const char base[] = "version: 1\n"
                            "          first_unless: [-e]\n"
                            "          order: mixed\n"
                            "          execs: [more]\n"
+                           "          uses: [node-scripts]\n"
                            "          workspace: rw\n"
                            "          egress: [log.example.org]\n"
                            "          env: [TZ]\n"
@@ -173,7 +175,11 @@ static const struct row rows[] = {
     {"tools.sha256", LINE("sha256: " SHA), "", W, N, "sha256"},
     {"tools.execs", "execs: [less]", "execs: [less, more]", W, N, "execs"},
     {"tools.execs", "execs: [less]", "execs: []", N, W, "execs"},
-    {"tools.execs", LINE("execs: [less]"), "", W, W, "execs"},
+    {"tools.execs", "execs: [less]", "execs: [less, sed]", O, O, "execs"}, /* the set has it */
+    {"tools.execs", LINE("execs: [less]"), "", N, W, "execs"},             /* the set still closes the list */
+    {"tools.execs", LINE("execs: [less]") LINE("uses: [shell]"), "", W, W, "execs"},
+    {"tools.uses", "uses: [shell]", "uses: [shell, c-compiler]", W, N, "uses"},
+    {"tools.uses", LINE("uses: [shell]"), "", N, W, "uses"},
     {"tools.egress", "egress: [git.example.org]", "egress: [git.example.org, b.example.org]", W, N, "egress"},
     {"tools.workspace", "workspace: ro", "workspace: rw", W, N, "workspace"},
     {"tools.workspace", "workspace: ro", "workspace: overlay", W, W, "workspace"},
@@ -212,9 +218,11 @@ static const struct row rows[] = {
     {"tools.args.subcommands.first_unless", "first_unless: [-e]", "first_unless: [-e, -n]", N, W,
      "args.subcommands.log.first_unless"},
     {"tools.args.subcommands.order", "order: mixed", "order: options_first", W, W, "args.subcommands.log.order"},
-    {"tools.args.subcommands.execs", "          execs: [more]", "          execs: [more, sh]", W, N,
+    {"tools.args.subcommands.execs", "          execs: [more]", "          execs: [more, less]", W, N,
      "args.subcommands.log.execs"},
     {"tools.args.subcommands.execs", "          execs: [more]\n", "", W, W, "args.subcommands.log.execs"},
+    {"tools.args.subcommands.uses", "uses: [node-scripts]", "uses: []", N, W, "args.subcommands.log.uses"},
+    {"tools.args.subcommands.uses", SUB("uses: [node-scripts]"), "", W, W, "args.subcommands.log.uses"},
     {"tools.args.subcommands.execs", "          execs: [more]\n", SUB("execs: []"), N, W, "args.subcommands.log.execs"},
     {"tools.args.subcommands.workspace", "workspace: rw", "workspace: ro", N, W, "args.subcommands.log.workspace"},
     {"tools.args.subcommands.workspace", SUB("workspace: rw"), "", N, W, "args.subcommands.log.workspace"},

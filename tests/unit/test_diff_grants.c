@@ -58,7 +58,13 @@ static const struct key keys[] = {
     {"tools.credentials", IN_TOOL, {NULL, "refuse", "allow"}},
     {"tools.path", IN_TOOL, {NULL, NULL, NULL, "/usr/bin/x", "/bin/x", "/opt/x", "/usr/bin/y", "/usr/bin/bwrap"}},
     {"tools.sha256", IN_TOOL, {NULL, NULL, NULL, SHA_A, SHA_B}},
-    {"tools.execs", IN_TOOL, {NULL, NULL, "[]", "[sh]", "[sh, less]", "[/usr/bin/sh]", "[x]"}},
+    {"tools.execs",
+     IN_TOOL,
+     {NULL, NULL, "[]", "[sh]", "[sh, less]", "[/usr/bin/sh]", "[x]",
+      "[dash, env, node, nodejs, npm, npx, sh]"}}, /* what a set has */
+    {"tools.uses",
+     IN_TOOL,
+     {NULL, NULL, NULL, "[]", "[node-scripts]", "[rust-toolchain]", "[node-scripts, rust-toolchain]"}},
     {"tools.egress", IN_TOOL, {NULL, "[]", "[a.org]", "[\"*.a.org\"]", "[\"x.a.org:443\"]", "[x.a.org, a.org]"}},
     {"tools.workspace", IN_TOOL, {NULL, "ro", "rw", "overlay"}},
 
@@ -95,6 +101,7 @@ static const struct key keys[] = {
     {"tools.args.subcommands.first_unless", IN_SUB, {NULL, NULL, NULL, "[-a]"}},
     {"tools.args.subcommands.order", IN_SUB, {NULL, NULL, "mixed", "options_first"}},
     {"tools.args.subcommands.execs", IN_SUB, {NULL, NULL, "[]", "[sh]", "[less]", "[sh, less]"}},
+    {"tools.args.subcommands.uses", IN_SUB, {NULL, NULL, NULL, "[]", "[node-scripts]", "[rust-toolchain]"}},
     {"tools.args.subcommands.workspace", IN_SUB, {NULL, NULL, "ro", "rw", "overlay"}},
     {"tools.args.subcommands.egress", IN_SUB, {NULL, NULL, "[]", "[a.org]", "[\"*.a.org\"]", "[x.a.org, a.org]"}},
     {"tools.args.subcommands.env", IN_SUB, {NULL, NULL, "[]", "[TZ]", "[TZ, COLUMNS]"}},

@@ -1,6 +1,8 @@
 /* test_execs.c - a ruleset matches the current files, however many were made before. */
 #include "base/fd.h"
+#include "base/heap.h"
 #include "run/execs.h"
+#include "run/helper_files.h"
 #include "sandbox.h"
 
 #include <setjmp.h>
@@ -62,8 +64,7 @@ static int make(struct fixture *fixture, const char *root, int *ret_fd, struct c
     CK_FD root_fd = open(in(fixture->sandbox, root), O_PATH | O_CLOEXEC);
     CK_FD tool_fd = open(in(fixture->sandbox, "bin/tool"), O_RDONLY | O_CLOEXEC);
     assert_int_equal(ck_trust_identity_of(root_fd, &identity), 0);
-    const struct ck_execs_tool tool = {
-        .fd = tool_fd, .path = "tool", .tool = &fixture->tool, .execs = &fixture->tool.execs, .bound = true};
+    const struct ck_execs_tool tool = {.fd = tool_fd, .path = "tool", .tool = &fixture->tool, .bound = true};
     return ck_execs_make(&fixture->execs, identity, &tool, 1, ret_fd, error);
 }
 
@@ -216,15 +217,68 @@ static void what_env_would_find_is_allowed_and_not_remembered(void **state)
     assert_int_equal(fixture->execs.next, 0);
 }
 
+static void programs_of_a_directory_are_allowed(void **state)
+{
+    struct fixture *fixture = *state;
+    make_directory(fixture->sandbox, "tools", 0755);
+    make_directory(fixture->sandbox, "tools/beneath", 0755);
+    make_file(fixture->sandbox, "tools/one", 0755, TRUE);
+    make_file(fixture->sandbox, "tools/plugin.so", 0755, TRUE);
+    make_file(fixture->sandbox, "tools/plugin.so.1", 0755, TRUE);
+    make_file(fixture->sandbox, "tools/note", 0644, TRUE);
+    make_file(fixture->sandbox, "tools/beneath/two", 0755, TRUE);
+    CK_HEAP char *directory = ck_heap_own(strdup(in(fixture->sandbox, "tools")));
+    fixture->helpers[0] = directory;
+    must(fixture, "tools/one", 0);
+    must(fixture, "tools/plugin.so", EACCES);
+    must(fixture, "tools/plugin.so.1", EACCES);
+    must(fixture, "tools/note", EACCES);
+    must(fixture, "tools/beneath/two", EACCES);
+    must(fixture, "bin/helper", EACCES);
+}
+
+/* One file of it that others may write is enough. */
+static void a_directory_with_an_untrusted_program_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    struct choke_error error = {0};
+    int fd = -1;
+    make_directory(fixture->sandbox, "tools", 0755);
+    make_file(fixture->sandbox, "tools/one", 0755, TRUE);
+    make_file(fixture->sandbox, "tools/two", 0777, TRUE);
+    CK_HEAP char *directory = ck_heap_own(strdup(in(fixture->sandbox, "tools")));
+    fixture->helpers[0] = directory;
+    assert_true(make(fixture, "repo", &fd, &error) < 0);
+    assert_int_equal(error.outcome, CHOKE_DISALLOWED);
+    assert_non_null(strstr(error.message, "tools/two"));
+}
+
+/* The members are names here, of which the sandbox has one. */
+static void members_of_a_set_are_allowed(void **state)
+{
+    struct fixture *fixture = *state;
+    const char *set = "node-scripts";
+    make_file(fixture->sandbox, "bin/npx", 0755, TRUE);
+    make_file(fixture->sandbox, "bin/other", 0755, TRUE);
+    fixture->tool.uses = (struct ck_list){.items = &set, .count = 1};
+    must(fixture, "bin/npx", 0);
+    must(fixture, "bin/helper", 0);
+    must(fixture, "bin/other", EACCES);
+}
+
 static void many_files_are_refused_and_not_cut_off(void **state)
 {
     struct fixture *fixture = *state;
-    static const char *many[200];
     struct choke_error error = {0};
     int fd = -1;
-    for (size_t i = 0; i < 200; i++)
-        many[i] = "helper";
-    fixture->tool.execs = (struct ck_list){.items = many, .count = 200};
+    make_directory(fixture->sandbox, "tools", 0755);
+    for (unsigned i = 0; i < CK_HELPER_FILES_MAX; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof(name), "tools/t%u", i);
+        make_file(fixture->sandbox, name, 0755, TRUE);
+    }
+    CK_HEAP char *directory = ck_heap_own(strdup(in(fixture->sandbox, "tools")));
+    fixture->helpers[0] = directory;
     assert_true(make(fixture, "repo", &fd, &error) < 0);
     assert_int_equal(error.outcome, CHOKE_DISALLOWED);
 }
@@ -235,6 +289,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(tool_and_helper_are_allowed_with_their_interpreter),
+        TEST(programs_of_a_directory_are_allowed),
+        TEST(a_directory_with_an_untrusted_program_is_refused),
+        TEST(members_of_a_set_are_allowed),
         TEST(a_ruleset_is_used_again),
         TEST(a_helper_that_was_replaced_is_the_new_one),
         TEST(a_helper_that_is_installed_later_is_allowed),

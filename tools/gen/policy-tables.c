@@ -83,7 +83,7 @@ static unsigned write_table(const struct ck_rules *rules)
 /* ---- the keys that a tool and a subcommand share ----------------------------------------- */
 
 struct keys_arrays {
-    unsigned env, execs, egress, set_env;
+    unsigned env, execs, uses, egress, set_env;
 };
 
 static unsigned write_variables(const struct ck_tool *tool)
@@ -102,14 +102,15 @@ static unsigned write_variables(const struct ck_tool *tool)
 
 static struct keys_arrays write_keys(const struct ck_tool *tool)
 {
-    return (struct keys_arrays){write_list(&tool->env), write_list(&tool->execs), write_list(&tool->egress),
-                                write_variables(tool)};
+    return (struct keys_arrays){write_list(&tool->env), write_list(&tool->execs), write_list(&tool->uses),
+                                write_list(&tool->egress), write_variables(tool)};
 }
 
 static void put_keys(const struct ck_tool *tool, const struct keys_arrays *arrays)
 {
     put_list("env", arrays->env, &tool->env);
     put_list("execs", arrays->execs, &tool->execs);
+    put_list("uses", arrays->uses, &tool->uses);
     put_list("egress", arrays->egress, &tool->egress);
     (void)printf(".set_env = a%u, .set_env_count = %u, ", arrays->set_env, tool->set_env_count);
     for (size_t i = 0; i < CK_LIMIT_KEYS; i++)

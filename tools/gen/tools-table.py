@@ -51,6 +51,8 @@ def key_rows(prefix, subcommand):
     """What a subcommand has in place of the tool's; null is the tool's."""
     if subcommand["execs"] is not None:
         yield prefix + "may execute", executes(subcommand["execs"])
+    if subcommand["uses"] is not None:
+        yield prefix + "uses", code(subcommand["uses"]) or "none"
     if subcommand["set_env"] is not None:
         yield prefix + "environment", code(f"{variable['name']}={variable['value']}"
                                            for variable in subcommand["set_env"]) or "none"
@@ -91,6 +93,8 @@ def rows(tool):
         yield "environment", code(f"{variable['name']}={variable['value']}" for variable in tool["set_env"])
     if tool["execs"] is not None:
         yield "may execute", executes(tool["execs"])
+    if tool["uses"]:
+        yield "uses", code(tool["uses"])
     if tool["workspace"] != "ro":
         yield "workspace", tool["workspace"]
     if tool["egress"]:

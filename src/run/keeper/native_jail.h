@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CK_NATIVE_JAIL_EXECS_MAX 64
+#define CK_NATIVE_JAIL_EXECS_MAX 384 /* tools and helpers (run/helper_files.h), loaders and interpreters */
 
 /*
  * Landlock rights that no rule grants on a writable tree: EXECUTE (bit 0), MAKE_CHAR (6),
