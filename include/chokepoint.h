@@ -168,6 +168,10 @@ struct choke_field {
  *   subproc.<jail>.wrapped   debug   probe_name, egress
  *   subproc.<jail>.skipped   warning reason; what is used instead: jail, layers; probe_name; once
  *                                    per process
+ *   subproc.git.hidden       warning tool, message, probe_name: the root is a linked worktree or a
+ *                                    submodule, and its git directory is not shown in the jail,
+ *                                    because nothing proves that it belongs to the root; the message
+ *                                    says which --root to use; once per context
  *   subproc.started          info    tool, path, jail, probe_name
  *   subproc.exited           info    tool, outcome, code, duration_ms, probe_name
  *   subproc.timeout          warning tool, timeout_ms, probe_name

@@ -5,8 +5,10 @@
  * credential; then what the credential looks like is recorded in its place.
  */
 #include "api/context.h"
+#include "api/redact.h"
 
 #include "audit/body_write.h"
+#include "jail/native.h"
 #include "policy/secret.h"
 #include "sys/beneath.h"
 
@@ -194,6 +196,42 @@ __attribute__((noinline)) static int write_in_directories(struct choke_job *job,
     return ck_body_write_call(&audit->record, kind, call);
 }
 
+/* Both spellings of an argument are recorded: argv has that of the tool. */
+static int fill_asked(struct ck_audit_call *call, struct ck_plan *plan)
+{
+    size_t count = plan->respelled_count;
+    if (count == 0 || !plan->argv)
+        return 0;
+    const char **asked = ck_arena_array(&plan->arena, count + 1, sizeof(*asked));
+    size_t *asked_at = ck_arena_array(&plan->arena, count, sizeof(*asked_at));
+    if (!asked || !asked_at)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        asked[i] = plan->respelled[i].asked;
+        asked_at[i] = plan->respelled[i].position;
+    }
+    asked[count] = NULL;
+    call->asked_at = asked_at;
+    return hide_list(&plan->arena, asked, &call->asked);
+}
+
+/* Where the root is in the jail, and what it shows too. */
+static int fill_places(struct ck_audit_call *call, struct ck_plan *plan)
+{
+    bool jailed = plan->jail.jail && plan->jail.jail != &ck_jail_none;
+    if (jailed && plan->root_inside && strcmp(plan->root_inside, CK_JAIL_WORK) != 0)
+        call->root_at = ck_redact_copy(&plan->arena, plan->root_inside);
+    if (plan->shown_count == 0)
+        return 0;
+    const char **shown = ck_arena_array(&plan->arena, plan->shown_count + 1, sizeof(*shown));
+    if (!shown)
+        return -ENOMEM;
+    for (size_t i = 0; i < plan->shown_count; i++)
+        shown[i] = plan->shown[i].real;
+    shown[plan->shown_count] = NULL;
+    return hide_list(&plan->arena, shown, &call->shown);
+}
+
 int ck_audit_write_call(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan,
                         const char *kind)
 {
@@ -220,7 +258,8 @@ int ck_audit_write_call(struct choke_job *job, const struct choke_request *reque
      * What the tool gets, with what the policy injects; a refused call may have only the request's.
      */
     if (hide_list(&plan->arena, plan->argv ? plan->argv : request->argv, &call.argv) < 0 ||
-        hide_list(&plan->arena, request->egress, &call.egress) < 0)
+        hide_list(&plan->arena, request->egress, &call.egress) < 0 || fill_asked(&call, plan) < 0 ||
+        fill_places(&call, plan) < 0)
         return -ENOMEM;
     return write_in_directories(job, request, plan, kind, &call);
 }

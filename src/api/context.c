@@ -6,6 +6,7 @@
 #include "api/context.h"
 
 #include "api/policyfile.h"
+#include "api/toolcache.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
@@ -61,6 +62,8 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context)
         .bwrap_state = context->bwrap_state,
         .no_userns_filters = &context->no_userns_filters,
         .null_fd = context->null_fd,
+        .audit_path = context->audit.path,
+        .find_state = ck_toolcache_path,
     };
 }
 

@@ -51,6 +51,7 @@ struct choke_context {
     struct ck_audit audit;
     struct ck_caller caller; /* with its authority everything here was opened and proven */
     uint64_t generation;     /* how often the authority has changed */
+    bool git_reported;       /* that a git directory is not shown was reported */
     bool fds_closed;         /* the program has closed our descriptors */
     struct ck_slices slices;
 };
@@ -177,7 +178,7 @@ void ck_egress_done(struct choke_job *job);
 void ck_event_egress(const struct choke_job *job, const struct ck_gate_event *event);
 
 void ck_event_refused(const struct choke_job *job);
-void ck_event_started(const struct choke_job *job, const char *const *egress, const struct ck_jail_choice *jail);
+void ck_event_started(const struct choke_job *job, const char *const *egress, const struct ck_plan *plan);
 void ck_event_ended(const struct choke_job *job);
 void ck_event_cut(const struct choke_job *job);
 void ck_event_repaired(const struct choke_context *context, uint64_t bytes);

@@ -72,9 +72,10 @@ static void join(const char *const *items, char *text, size_t size)
 }
 
 /* In this order: what was skipped, what is used instead, and that the tool runs. */
-void ck_event_started(const struct choke_job *job, const char *const *egress, const struct ck_jail_choice *jail)
+void ck_event_started(const struct choke_job *job, const char *const *egress, const struct ck_plan *plan)
 {
     const struct choke_result *result = job->result;
+    const struct ck_jail_choice *jail = &plan->jail;
     char name[64];
     /* Before the flag below is set: an event that no one receives must not use it up. */
     if (!job->context->on_event)
@@ -85,6 +86,11 @@ void ck_event_started(const struct choke_job *job, const char *const *egress, co
         join(result->layers, layers, sizeof(layers));
         EMIT(job->context, CHOKE_WARNING, name, {"reason", jail->reason}, {"jail", jail->jail->name},
              {"layers", layers}, {"probe_name", job->probe});
+    }
+    if (plan->git_message && !job->context->git_reported) {
+        job->context->git_reported = true;
+        EMIT(job->context, CHOKE_WARNING, "subproc.git.hidden", {"tool", result->tool_name},
+             {"message", plan->git_message}, {"probe_name", job->probe});
     }
     if (jail->jail != &ck_jail_none) {
         char hosts[1024];

@@ -236,7 +236,7 @@ static void launch(struct choke_job *job, const char *const *egress, const struc
         return;
     }
     ck_result_started(job->result, plan);
-    ck_event_started(job, egress, &plan->jail);
+    ck_event_started(job, egress, plan);
 }
 
 /*

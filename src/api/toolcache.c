@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* A relative path is ignored, as the XDG specification requires. */
-static bool find_path(char path[PATH_MAX])
+bool ck_toolcache_path(char path[PATH_MAX])
 {
     const char *base = secure_getenv("XDG_CACHE_HOME");
     const char *home = secure_getenv("HOME");
@@ -58,7 +58,7 @@ void ck_toolcache_open(struct ck_toolcache *toolcache, const struct ck_identity 
 {
     char *text = NULL;
     size_t length;
-    if (!find_path(toolcache->path)) {
+    if (!ck_toolcache_path(toolcache->path)) {
         (void)ck_error_set(&toolcache->error, CHOKE_NONE, ENOENT, "neither XDG_CACHE_HOME nor HOME names a directory");
         return;
     }

@@ -10,6 +10,7 @@
 #include "sys/trust.h"
 
 #include <limits.h>
+#include <stdbool.h>
 
 #define CK_TOOLCACHE_NAME "tools.json"
 
@@ -19,6 +20,9 @@ struct ck_toolcache {
     struct ck_cache cache;
     struct choke_error error; /* the note for the report */
 };
+
+/* The directory, which may not exist; false if no variable names one. */
+bool ck_toolcache_path(char path[PATH_MAX]);
 
 /*
  * Before the call: zero-filled, fd -1. A cache that cannot be read or is not trusted leaves it

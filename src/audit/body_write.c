@@ -12,8 +12,8 @@
 #define TEXT_MAX ((size_t)8192) /* one path; fits, unless it is mostly control bytes */
 /* a list of names or rules */
 #define NAMES_MAX ((size_t)4096)
-/* What may follow argv: two paths and the policy's, two lists, and members with a fixed maximum. */
-#define AFTER_ARGV_MAX (3 * TEXT_MAX + 2 * NAMES_MAX + 6144)
+/* What may follow argv: three paths and the policy's, four lists, and members with a fixed maximum. */
+#define AFTER_ARGV_MAX (4 * TEXT_MAX + 4 * NAMES_MAX + 6144)
 
 _Static_assert(AFTER_ARGV_MAX + TEXT_MAX + 1024 < CK_AUDIT_BODY_MAX, "there is room for argv");
 
@@ -206,6 +206,40 @@ static void write_caller(struct ck_json *json, const struct ck_audit_caller *cal
     ck_json_word(json, "probe", caller->probe);
 }
 
+/* The spelling of the request; argv has that of the tool. Left out where both are the same. */
+static void write_asked(struct ck_json *json, const struct ck_audit_call *call)
+{
+    const char *end = json->at + NAMES_MAX;
+    size_t cut = 0;
+    if (!call->asked)
+        return;
+    ck_json_open(json, "asked", '[');
+    for (size_t i = 0; call->asked[i]; i++) {
+        /* A byte takes at most six in JSON; 64 are for the rest of the entry. */
+        if (json->at + 6 * strlen(call->asked[i]) + 64 > end) {
+            cut++;
+            continue;
+        }
+        ck_json_open(json, NULL, '{');
+        ck_json_number(json, "at", call->asked_at[i]);
+        ck_json_text(json, "text", call->asked[i]);
+        ck_json_close(json, '}');
+    }
+    ck_json_close(json, ']');
+    if (cut > 0)
+        ck_json_number(json, "asked_cut", cut);
+}
+
+/* What differs from the usual content of a jail. */
+static void write_places(struct ck_json *json, const struct ck_audit_call *call)
+{
+    if (call->root_at)
+        write_bounded(json, "root_at", call->root_at);
+    size_t cut = call->shown ? write_list(json, "reads", call->shown, NAMES_MAX) : 0;
+    if (cut > 0)
+        ck_json_number(json, "reads_cut", cut);
+}
+
 int ck_body_write_call(struct ck_record *record, const char *kind, const struct ck_audit_call *call)
 {
     struct ck_json *json = &record->body;
@@ -230,6 +264,8 @@ int ck_body_write_call(struct ck_record *record, const char *kind, const struct 
     size_t cut = write_list(json, "egress", call->egress, NAMES_MAX);
     if (cut > 0)
         ck_json_number(json, "egress_cut", cut);
+    write_asked(json, call);
+    write_places(json, call);
     return 0;
 }
 

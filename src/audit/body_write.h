@@ -55,6 +55,11 @@ struct ck_audit_call {
     uint64_t timeout_ms; /* 0: null */
     bool sandbox;
     const char *workspace;
+    /* arguments that the tool gets in another spelling: as they were asked for, and where in argv */
+    const char *const *asked; /* NULL: none */
+    const size_t *asked_at;
+    const char *root_at;      /* path of the root in the jail, if that is not /work; or NULL */
+    const char *const *shown; /* directories that the jail shows too; NULL: none */
     const char *const *egress;
 };
 

@@ -179,6 +179,9 @@ static int print_grants(FILE *out, const json_t *tool)
     const json_t *subcommand;
 
     print_keys(out, tool);
+    print_names(out, "reads", json_object_get(tool, "reads"));
+    if (strcmp(json_string_value(json_object_get(tool, "root_at")), "own") == 0)
+        (void)fputs("; root at its own path", out);
     if (strcmp(json_string_value(json_object_get(tool, "credentials")), "allow") == 0)
         (void)fputs("; credentials", out);
     if (json_is_string(json_object_get(tool, "path")))

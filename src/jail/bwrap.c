@@ -80,6 +80,8 @@ static void put_operation(struct command_line *line, const struct ck_native_prog
     switch ((enum ck_native_op_kind)operation->op) {
     case CK_NATIVE_OP_DIRECTORY:
     case CK_NATIVE_OP_BIND_DEVICE:
+    case CK_NATIVE_OP_BIND_TMP: /* put_tmp */
+    case CK_NATIVE_OP_BIND_TMP_CODE:
         return;
     case CK_NATIVE_OP_FILE: /* with a text: a small file that the native jail copies; bwrap can bind the original */
         if (outside)
@@ -97,6 +99,18 @@ static void put_operation(struct command_line *line, const struct ck_native_prog
     case CK_NATIVE_OP_BIND:
         put3(line, "--ro-bind", outside, place);
         return;
+    }
+}
+
+/* What is beneath /tmp, after /tmp itself. The code in it needs no mount. */
+static void put_tmp(struct command_line *line, const struct ck_native_program *program)
+{
+    for (uint32_t i = 0; i < program->ops_count; i++) {
+        const struct ck_native_op *operation = &ck_native_ops(program)[i];
+        const char *inside = ck_native_text(program, operation->inside);
+        if (operation->op == CK_NATIVE_OP_BIND_TMP)
+            put3(line, "--ro-bind", ck_native_text(program, operation->outside),
+                 !line->args ? inside : ck_arena_printf(line->arena, "/%s", inside));
     }
 }
 
@@ -122,7 +136,9 @@ static void put_jail(struct command_line *line, const struct ck_bwrap_wanted *wa
         put(line, "--dir");
         put(line, CK_JAIL_SCRATCH);
     }
-    put3(line, wanted->workspace == CK_WORKSPACE_RO ? "--ro-bind" : "--bind", wanted->root, CK_JAIL_WORK);
+    put_tmp(line, wanted->program);
+    put3(line, wanted->workspace == CK_WORKSPACE_RO ? "--ro-bind" : "--bind", wanted->root,
+         ck_native_root(wanted->program));
     /* Mounts after this one would fail: there is no place to make a mount point. */
     put(line, "--remount-ro");
     put(line, "/");

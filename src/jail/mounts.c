@@ -34,7 +34,11 @@ static bool describe(const struct ck_native_program *program, const struct ck_na
             return true; /* each run mounts its own /proc over it */
         *ret_line = bind_line(arena, "ro", inside, outside);
         break;
+    case CK_NATIVE_OP_BIND_TMP:
+        *ret_line = bind_line(arena, "ro", inside, outside);
+        break;
     case CK_NATIVE_OP_BIND_CODE:
+    case CK_NATIVE_OP_BIND_TMP_CODE:
         *ret_line = bind_line(arena, "code", inside, outside);
         break;
     case CK_NATIVE_OP_COPY_CODE:
@@ -65,6 +69,6 @@ const char **ck_mounts_list(const struct ck_native_program *program, const char 
     }
     lines[count++] = "tmpfs " CK_JAIL_TMP;
     lines[count++] = "proc /proc";
-    lines[count] = ck_arena_printf(arena, "%s " CK_JAIL_WORK " <- %s", names[workspace], root);
+    lines[count] = bind_line(arena, names[workspace], ck_native_root(program) + 1, root);
     return !lines[count] ? NULL : lines;
 }

@@ -17,6 +17,7 @@
 #include "jail/jail.h"
 #include "jail/libraries.h"
 #include "jail/native_program.h"
+#include "jail/native_shown.h"
 #include "sys/depend.h"
 #include "sys/landlock.h"
 #include "sys/seccomp.h"
@@ -203,6 +204,9 @@ static int add_code(struct ck_native_builder *program, const char *real, char re
         ck_native_program_add(program, CK_NATIVE_OP_FILE, ret_inside + 1, NULL);
     }
     ck_native_program_add(program, CK_NATIVE_OP_BIND_CODE, ret_inside + 1, real);
+    /* Beneath a directory that is shown in /tmp the file may be executed at its own path, too. */
+    if (ck_native_in_tmp(real) && ck_native_shown_has(program, real))
+        ck_native_program_add(program, CK_NATIVE_OP_BIND_TMP_CODE, real + 1, real);
     return 0;
 }
 
@@ -237,15 +241,16 @@ static int add_program(struct ck_native_builder *program, const char *real, int 
     return add_packaged(program, real, packages + strlen(PACKAGES), ret_inside);
 }
 
-/* Binds a directory inside the system's trees, at its own path. */
+/* Binds a directory inside the system's trees or a directory that is shown, at its own path. */
 static int add_code_tree(struct ck_native_builder *program, const char *real, char ret_inside[PATH_MAX],
                          struct choke_error *error)
 {
-    if (!ck_native_is_system(real))
+    if (!ck_native_is_system(real) && !ck_native_shown_has(program, real))
         return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, EXDEV, CK_NATIVE_OUTSIDE_SYSTEM, CK_QUOTE(real));
     (void)snprintf(ret_inside, PATH_MAX, "%s", real);
     if (!ck_libraries_hold(program, real))
-        ck_native_program_add(program, CK_NATIVE_OP_BIND_CODE, real + 1, real);
+        ck_native_program_add(program, ck_native_in_tmp(real) ? CK_NATIVE_OP_BIND_TMP_CODE : CK_NATIVE_OP_BIND_CODE,
+                              real + 1, real);
     return 0;
 }
 
@@ -253,9 +258,11 @@ static int add_code_tree(struct ck_native_builder *program, const char *real, ch
  * The kernel opens a loader or interpreter inside the jail, by the path that is written in the
  * file.
  */
-static int check_interpreter(const struct ck_part *part, const char *real, struct choke_error *error)
+static int check_interpreter(const struct ck_native_builder *program, const struct ck_part *part, const char *real,
+                             struct choke_error *error)
 {
-    if (part->role != CK_PART_INTERPRETER || part->name[0] != '/' || !(is_covered(part->name) || is_covered(real)))
+    if (part->role != CK_PART_INTERPRETER || part->name[0] != '/' || !(is_covered(part->name) || is_covered(real)) ||
+        ck_native_shown_has(program, part->name))
         return 0;
     return ck_error_set(
         error, CHOKE_SPAWN_FAILED, ENOENT,
@@ -285,7 +292,7 @@ static int add_part(struct ck_native_builder *program, const struct ck_part *par
     char inside[PATH_MAX];
     if (!real)
         return 0; /* a missing library is reported by the tool itself */
-    if (!wanted->in_place && check_interpreter(part, real, error) < 0)
+    if (!wanted->in_place && check_interpreter(program, part, real, error) < 0)
         return -ENOENT;
     int r = part->loader && program->libraries != 0 ? add_loader(program, real, wanted->loader, inside)
                                                     : add_code(program, real, inside);
@@ -352,6 +359,7 @@ static int write_program(struct ck_native_builder *program, const struct ck_nati
     struct ck_native_program_settings settings = {
         .uid = geteuid(),
         .gid = getegid(),
+        .root = wanted->root,
         .tmp_options = TMP_OPTIONS,
         .landlock_abi = abi < 0 ? 0 : abi,
         .gate_port = wanted->egress ? CK_JAIL_GATE_PORT : 0,
@@ -381,8 +389,12 @@ static int make(const struct ck_native_wanted *wanted, int *ret_fd, struct choke
     if (wanted->libraries)
         ck_libraries_add(&program);
     int r = wanted->proof ? add_proof(&program, wanted) : 0;
+    if (r == 0)
+        r = ck_native_shown_add(&program, wanted, error);
     for (size_t i = 0; r == 0 && i < wanted->count; i++)
         r = add_file(&program, &depend, &wanted->files[i], wanted, error);
+    if (r == 0 && wanted->root)
+        r = ck_native_shown_place_root(&program, wanted->root, error);
     if (r == 0)
         r = write_program(&program, wanted, ret_fd);
     ck_depend_done(&depend);

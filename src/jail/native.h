@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* A file that may be executed inside: the tool, a tool that it runs for the caller, a helper. */
 struct ck_native_file {
@@ -26,9 +27,19 @@ struct ck_native_loader {
     struct ck_version version;
 };
 
+/* A directory that the jail shows too, read-only. It was checked, so no other one is mounted. */
+struct ck_native_directory {
+    const char *path; /* as it was named; it is shown there, and at real */
+    const char *real; /* the same without symlinks */
+    uint64_t device, inode;
+};
+
 struct ck_native_wanted {
     struct ck_native_file *files;
     size_t count;
+    const struct ck_native_directory *shown;
+    size_t shown_count;
+    const char *root;          /* path inside of the root; NULL: /work */
     const char *const *search; /* for "#!/usr/bin/env NAME" */
     size_t search_count;
     bool libraries;                  /* the library directories of the system are code, where that is possible */
@@ -53,7 +64,7 @@ bool ck_native_is_system(const char *path);
  */
 #define CK_NATIVE_OUTSIDE_SYSTEM \
     "'%s' in 'execs' is a directory outside /usr, /lib, /bin and the other system trees; in a jail, code is mapped " \
-    "only from directories inside these; name its files one by one"
+    "only from directories inside these and inside 'reads'; name its files one by one"
 
 /*
  * Writes the program to a sealed memory file. Returns 0, or a negative errno with *error filled:

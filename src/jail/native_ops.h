@@ -13,7 +13,8 @@
  *  /usr /lib /etc ...  of the host, read-only; nothing in them can be executed or mapped as code
  *  /usr/lib ...        can be mapped as code where the proof allows it (libraries.h)
  *  code                the tool, its helpers, their loaders and other libraries, each bound separately
- *  /work               the root of the request
+ *  /work               the root of the request; or empty, and the root is at its own path
+ *  other directories   `reads` of the policy, and the git directory of the root, at their own paths
  *  /tmp                empty, removed after the run; HOME is /tmp/probe, /dev/shm links to /tmp/shm
  *  /proc               only processes of the run, read-only, without the list of the user's keys
  *  /dev                null zero full random urandom; they can be used but not changed
@@ -44,6 +45,8 @@ enum ck_native_op_kind {
     CK_NATIVE_OP_BIND,          /* inside, outside: a file or tree of the host, read-only, nothing in it executable */
     CK_NATIVE_OP_BIND_CODE,     /* the same, but it may be executed or mapped as code */
     CK_NATIVE_OP_BIND_DEVICE,   /* a device node that can be used; its mode and owner cannot be changed */
+    CK_NATIVE_OP_BIND_TMP,      /* as BIND, with a path inside that is beneath /tmp: each run has a new /tmp */
+    CK_NATIVE_OP_BIND_TMP_CODE, /* as BIND_CODE, beneath such a path */
     CK_NATIVE_OP_COPY_CODE,     /* inside, outside: a changed copy of a file, read-only; it may be executed */
 };
 
@@ -71,6 +74,8 @@ struct ck_native_op {
     uint32_t inside;
     uint32_t outside;
     uint32_t copy_at; /* only of CK_NATIVE_OP_COPY_CODE: struct ck_native_copy */
+    /* of a directory whose content was checked: nothing else is mounted there; inode 0: not checked */
+    uint64_t device, inode;
 };
 
 struct ck_native_program {
@@ -79,12 +84,19 @@ struct ck_native_program {
     uint32_t ops_at, ops_count;       /* struct ck_native_op */
     uint32_t execs_at, execs_count;   /* a uint32_t offset for each path inside that may be executed */
     uint32_t filter_at, filter_count; /* struct sock_filter */
+    uint32_t root_at;                 /* path inside of the root, absolute */
     uint32_t tmp_options_at;          /* mount options of /tmp: "mode=0755,size=..." */
     uint64_t landlock_fs, landlock_net, landlock_scoped; /* what Landlock restricts; all 0: no Landlock */
     uint32_t gate_port;             /* with egress: port of the listener on loopback inside; 0: no sockets */
     uint32_t gate_reports_attempts; /* init reports direct attempts: keeper/direct_attempts.c */
     uint32_t proof_loader_at;       /* of a proof with libraries: the loader inside; 0: without */
 };
+
+/*
+ * Where the warden keeps a BIND_TMP operation while it has no run: name in a directory of the root.
+ * The operation's number makes it unique.
+ */
+#define CK_JAIL_KEPT ".kept"
 
 /* The text at an offset; NULL for 0. */
 static inline const char *ck_native_text(const struct ck_native_program *program, uint32_t at)
@@ -96,6 +108,18 @@ static inline const char *ck_native_text(const struct ck_native_program *program
 static inline const struct ck_native_op *ck_native_ops(const struct ck_native_program *program)
 {
     return (const void *)((const char *)program + program->ops_at);
+}
+
+/* The path inside of the root of the request. */
+static inline const char *ck_native_root(const struct ck_native_program *program)
+{
+    return (const char *)program + program->root_at; /* never 0 */
+}
+
+/* Whether a path inside is beneath the /tmp of the run. */
+static inline int ck_native_in_tmp(const char *path)
+{
+    return path[0] == '/' && path[1] == 't' && path[2] == 'm' && path[3] == 'p' && path[4] == '/';
 }
 
 /* The layers of a jail. Each is proven by an attempt to get through it (keeper/prove.c). */

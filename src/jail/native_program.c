@@ -40,36 +40,37 @@ static const char *copy(struct ck_native_builder *program, const char *text)
     return copied;
 }
 
-static void add(struct ck_native_builder *program, const struct ck_native_builder_op *wanted)
+void ck_native_program_add_op(struct ck_native_builder *program, const struct ck_native_builder_op *operation)
 {
     if (program->no_memory)
         return;
     for (size_t i = 0; i < program->ops_count; i++)
-        if (program->ops[i].op == wanted->op && strcmp(program->ops[i].inside, wanted->inside) == 0)
+        if (program->ops[i].op == operation->op && strcmp(program->ops[i].inside, operation->inside) == 0)
             return;
     void *ops = grow(program, program->ops, program->ops_count, &program->ops_capacity, sizeof(*program->ops));
     if (!ops)
         return;
     program->ops = ops;
-    const struct ck_native_builder_op operation = {.op = wanted->op,
-                                                   .inside = copy(program, wanted->inside),
-                                                   .outside = copy(program, wanted->outside),
-                                                   .copy = wanted->copy};
+    struct ck_native_builder_op added = *operation;
+    added.inside = copy(program, operation->inside);
+    added.outside = copy(program, operation->outside);
     if (!program->no_memory)
-        program->ops[program->ops_count++] = operation;
+        program->ops[program->ops_count++] = added;
 }
 
 void ck_native_program_add(struct ck_native_builder *program, enum ck_native_op_kind op, const char *inside,
                            const char *outside)
 {
-    add(program, &(struct ck_native_builder_op){.op = op, .inside = inside, .outside = outside});
+    ck_native_program_add_op(program,
+                             &(const struct ck_native_builder_op){.op = op, .inside = inside, .outside = outside});
 }
 
 void ck_native_program_add_copy(struct ck_native_builder *program, const char *inside, const char *outside,
                                 const struct ck_native_copy *changed)
 {
-    add(program, &(struct ck_native_builder_op){
-                     .op = CK_NATIVE_OP_COPY_CODE, .inside = inside, .outside = outside, .copy = changed});
+    ck_native_program_add_op(program,
+                             &(const struct ck_native_builder_op){
+                                 .op = CK_NATIVE_OP_COPY_CODE, .inside = inside, .outside = outside, .copy = changed});
 }
 
 void ck_native_program_add_parents(struct ck_native_builder *program, const char *path)
@@ -138,7 +139,9 @@ static uint32_t put_operations(struct program_packer *packer, const struct ck_na
                                                .inside = put_text(packer, from->inside),
                                                .outside = put_text(packer, from->outside),
                                                .copy_at =
-                                                   from->copy ? put(packer, from->copy, sizeof(*from->copy), 8) : 0};
+                                                   from->copy ? put(packer, from->copy, sizeof(*from->copy), 8) : 0,
+                                               .device = from->device,
+                                               .inode = from->inode};
         if (packer->bytes)
             memcpy(packer->bytes + table + i * sizeof(operation), &operation, sizeof(operation));
     }
@@ -193,6 +196,7 @@ static size_t pack(struct program_packer *packer, const struct ck_native_builder
     head.ops_at = put_operations(packer, program);
     head.execs_at = put_execs(packer, program);
     head.filter_at = put(packer, settings->filter, settings->filter_count * sizeof(*settings->filter), 8);
+    head.root_at = put_text(packer, settings->root ? settings->root : CK_JAIL_WORK);
     head.tmp_options_at = put_text(packer, settings->tmp_options);
     head.proof_loader_at = put_text(packer, program->proof_loader);
     head.size_bytes = (uint32_t)packer->at;

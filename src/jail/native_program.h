@@ -17,6 +17,7 @@ struct ck_native_builder_op {
     const char *inside;
     const char *outside;
     const struct ck_native_copy *copy; /* only of CK_NATIVE_OP_COPY_CODE */
+    uint64_t device, inode;            /* native_ops.h */
 };
 
 /* Zero-filled it is empty. All it points to is in the arena. */
@@ -35,6 +36,7 @@ struct ck_native_program_settings {
     uint32_t uid, gid;
     const struct sock_filter *filter;
     size_t filter_count;
+    const char *root; /* path inside; NULL: /work */
     const char *tmp_options;
     int landlock_abi;   /* 0: no Landlock */
     uint32_t gate_port; /* 0: no egress */
@@ -50,6 +52,11 @@ void ck_native_program_add(struct ck_native_builder *program, enum ck_native_op_
 /* Adds CK_NATIVE_OP_COPY_CODE. `changed` must be in the arena of the builder. */
 void ck_native_program_add_copy(struct ck_native_builder *program, const char *inside, const char *outside,
                                 const struct ck_native_copy *changed);
+/*
+ * The same with all fields. A directory with a device and an inode was checked: it is mounted only
+ * if it is still this one.
+ */
+void ck_native_program_add_op(struct ck_native_builder *program, const struct ck_native_builder_op *operation);
 
 /* Adds the parent directories of path (inside, without a leading '/'), not path itself. */
 void ck_native_program_add_parents(struct ck_native_builder *program, const char *path);

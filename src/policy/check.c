@@ -9,6 +9,7 @@
 #include "policy/check.h"
 
 #include "base/destination.h"
+#include "base/path.h"
 #include "base/quote.h"
 #include "policy/env.h"
 #include "policy/helper_sets.h"
@@ -310,6 +311,36 @@ static int check_uses(const struct check_state *check)
     return r;
 }
 
+/* The trees of the kernel and of running services; what is in them is not the content of files. */
+static bool is_of_the_machine(const char *path)
+{
+    static const char *const trees[] = {"/proc", "/sys", "/dev", "/run"};
+    for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++)
+        if (ck_path_beneath(trees[i], path))
+            return true;
+    return false;
+}
+
+/* Whether a directory exists and is trusted is a question for each run: see run/shown.c. */
+static int check_reads(const struct check_state *check)
+{
+    const struct ck_list *reads = &check->tool->reads;
+    const struct ck_yaml_node *list = value_of(check, "reads");
+    int r = check_list(check, list, "reads", check->label, false);
+    for (uint32_t i = 0; r == 0 && i < reads->count; i++) {
+        const char *path = reads->items[i];
+        if (!is_plain_path(path))
+            r = REFUSE(check, ck_yaml_node_entry(list, i),
+                       "'%s' in 'reads' in %s is not a plain absolute path of a directory, as in '/opt/python'",
+                       CK_QUOTE(path), check->label);
+        else if (is_of_the_machine(path))
+            r = REFUSE(check, ck_yaml_node_entry(list, i),
+                       "'%s' in 'reads' in %s may not be shown: it is in /proc, /sys, /dev or /run", CK_QUOTE(path),
+                       check->label);
+    }
+    return r;
+}
+
 /* Only the canonical form is accepted, so that two policies can be compared by eye. */
 static int check_egress(const struct check_state *check)
 {
@@ -392,8 +423,8 @@ static int check_subcommands(const struct check_state *check)
 static int check_tool(struct check_state *check, uint32_t index, const struct ck_yaml_node *node)
 {
     static int (*const rules[])(const struct check_state *) = {
-        check_name,   check_why,   check_adr,  check_install,     check_path,
-        check_sha256, check_lists, check_keys, check_subcommands,
+        check_name,   check_why,   check_adr,  check_install, check_path,
+        check_sha256, check_lists, check_keys, check_reads,   check_subcommands,
     };
     char label[128];
     check->tool = &check->policy->tools[index];

@@ -248,6 +248,8 @@ static json_t *tool_entry(const void *from, uint32_t index)
     set(&object, "sha256", text(tool->sha256));
     set_keys(&object, tool, NULL);
     set(&object, "credentials", text(tool->allow_credentials ? "allow" : "refuse"));
+    set(&object, "reads", list(&tool->reads));
+    set(&object, "root_at", text(ck_policy_root_at_name(tool->root_at)));
     set(&object, "line", json_integer(tool->line));
     return take(&object);
 }

@@ -342,6 +342,29 @@ static void diff_workspace(const struct ck_diff_pair *pair)
     ck_change_proof(pair->changes, "workspace", ck_policy_workspace_name(was), ck_policy_workspace_name(is), why);
 }
 
+/*
+ * Without a jail every directory can be read. In a jail, fewer directories show less, and another
+ * directory may hold anything. A directory that is not trusted refuses a run, as a helper does; a
+ * grant is compared on machines where both are trusted.
+ */
+static void diff_reads(const struct ck_diff_pair *pair)
+{
+    ck_change_lists(pair->changes, "reads", &pair->before->reads, &pair->after->reads, WIDENS, NARROWS);
+}
+
+/*
+ * At its own path the root tells the tool where it is on the host. At /work it can have places that
+ * were refused before, such as /usr. So neither contains the other.
+ */
+static void diff_root_at(const struct ck_diff_pair *pair)
+{
+    enum ck_root_at was = pair->before->root_at;
+    enum ck_root_at is = pair->after->root_at;
+    const char *why = is == CK_ROOT_AT_OWN ? "the tool sees where the root is on the host"
+                                           : "a root that could not be at its own path was refused before";
+    ck_change_proof(pair->changes, "root_at", ck_policy_root_at_name(was), ck_policy_root_at_name(is), why);
+}
+
 /* ---- subcommands ------------------------------------------------------------------------- */
 
 /* The keys that a subcommand may have in place of the tool's, in the order of the report. */
@@ -427,9 +450,9 @@ static void diff_tool(const struct ck_diff_pair *pair)
 {
     /* In the order of the report. */
     static void (*const rules[])(const struct ck_diff_pair *) = {
-        diff_notes,  diff_route,   diff_platforms,   diff_limits,       diff_path,
-        diff_sha256, diff_execs,   diff_uses,        diff_version_args, ck_diff_args,
-        diff_env,    diff_set_env, diff_credentials, diff_egress,       diff_workspace,
+        diff_notes,       diff_route,  diff_platforms,    diff_limits,  diff_path,    diff_sha256,
+        diff_execs,       diff_uses,   diff_version_args, ck_diff_args, diff_env,     diff_set_env,
+        diff_credentials, diff_egress, diff_workspace,    diff_reads,   diff_root_at,
     };
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         rules[i](pair);

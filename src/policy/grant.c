@@ -24,6 +24,7 @@ static void add(struct ck_grant *grant, const struct ck_tool *tool)
      */
     if (grant->count == 1 || ck_policy_workspace_narrows(grant->workspace, tool->workspace))
         grant->workspace = tool->workspace;
+    grant->root_own = grant->root_own || tool->root_at == CK_ROOT_AT_OWN;
     if (tool->workspace == CK_WORKSPACE_OVERLAY && !grant->overlay)
         grant->overlay = tool;
 }

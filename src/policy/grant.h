@@ -35,8 +35,9 @@ struct ck_grant {
     enum ck_workspace workspace; /* in a jail: the narrowest of all */
     /* the first with `workspace: overlay`; needs one to write; or NULL */
     const struct ck_tool *overlay;
-    bool sealed;  /* nothing is executed, not even the tool itself */
-    bool tracing; /* one process may trace another, also in a jail */
+    bool root_own; /* in a jail the root is at its own path: one of the tools has `root_at: own` */
+    bool sealed;   /* nothing is executed, not even the tool itself */
+    bool tracing;  /* one process may trace another, also in a jail */
 };
 
 /* verdict has the tool and its parsed arguments, and is not a refusal. */

@@ -190,7 +190,8 @@ static bool copy_tool(struct ck_arena *arena, struct ck_tool *tool, const struct
            copy_optional(arena, &tool->install.apt) && copy_optional(arena, &tool->install.brew) &&
            copy_optional(arena, &tool->install.npm) && copy_optional(arena, &tool->install.url) &&
            copy_list(arena, &tool->version_args) && copy_optional(arena, &tool->path) &&
-           copy_optional(arena, &tool->sha256) && copy_keys(arena, tool, node) && copy_args(arena, tool, node);
+           copy_optional(arena, &tool->sha256) && copy_list(arena, &tool->reads) && copy_keys(arena, tool, node) &&
+           copy_args(arena, tool, node);
 }
 
 /* Nodes and tools have the same order; the schema has checked that the list is there. */

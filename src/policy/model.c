@@ -122,6 +122,11 @@ const char *ck_policy_workspace_name(enum ck_workspace workspace)
     return "?";
 }
 
+const char *ck_policy_root_at_name(enum ck_root_at root_at)
+{
+    return root_at == CK_ROOT_AT_OWN ? "own" : "work";
+}
+
 /* An overlay can write, but what it wrote does not reach the repository by itself. */
 bool ck_policy_workspace_narrows(enum ck_workspace before, enum ck_workspace after)
 {

@@ -25,6 +25,9 @@ enum ck_platform { CK_PLATFORM_LINUX = 1, CK_PLATFORM_MACOS = 2 };
 #define CK_PLATFORM_HERE CK_PLATFORM_LINUX
 #endif
 
+/* Where a jail shows the root. Zero is the usual place. */
+enum ck_root_at { CK_ROOT_AT_WORK = 0, CK_ROOT_AT_OWN };
+
 /* A list of strings as in the YAML; count 0 means absent or empty. */
 struct ck_list {
     const char **items;
@@ -182,7 +185,9 @@ struct ck_tool {
     enum ck_workspace workspace; /* how the repository is seen in a jail */
     /* the most that a caller may request: host, host:port, *.suffix; empty: no egress */
     struct ck_list egress;
-    unsigned line; /* of the entry in the file, from 1 */
+    struct ck_list reads;    /* directories that a jail shows too, read-only */
+    enum ck_root_at root_at; /* where a jail shows the root: at /work, or at its own path */
+    unsigned line;           /* of the entry in the file, from 1 */
     /* in a verdict: the one whose keys are in place of the entry's; NULL in a policy */
     const struct ck_subcommand *subcommand;
 };
@@ -218,6 +223,7 @@ struct ck_policy {
 const char *ck_policy_route_name(enum ck_route route);
 const char *ck_policy_platform_name(enum ck_platform platform);
 const char *ck_policy_workspace_name(enum ck_workspace workspace);
+const char *ck_policy_root_at_name(enum ck_root_at root_at);
 
 /* Does after allow less than before? ro is the least, then overlay, then rw. */
 bool ck_policy_workspace_narrows(enum ck_workspace before, enum ck_workspace after);

@@ -30,6 +30,7 @@ static const cyaml_strval_t platforms[] = {{"linux", CK_PLATFORM_LINUX}, {"macos
 static const cyaml_strval_t credentials[] = {{"refuse", 0}, {"allow", 1}};
 static const cyaml_strval_t workspaces[] = {
     {"ro", CK_WORKSPACE_RO}, {"rw", CK_WORKSPACE_RW}, {"overlay", CK_WORKSPACE_OVERLAY}};
+static const cyaml_strval_t root_places[] = {{"work", CK_ROOT_AT_WORK}, {"own", CK_ROOT_AT_OWN}};
 static const cyaml_strval_t types[] = {
     {"none", CK_TYPE_NONE},   {"any", CK_TYPE_ANY},       {"inside", CK_TYPE_INSIDE}, {"existing", CK_TYPE_EXISTING},
     {"mount", CK_TYPE_MOUNT}, {"number", CK_TYPE_NUMBER}, {"name", CK_TYPE_NAME},
@@ -164,6 +165,8 @@ static const cyaml_schema_field_t tool_fields[] = {
     CYAML_FIELD_MAPPING_PTR("args", OPTIONAL, struct ck_tool, args, args_fields),
     CYAML_FIELD_STRING_PTR("path", OPTIONAL, struct ck_tool, path, 1, TEXT_MAX),
     CYAML_FIELD_STRING_PTR("sha256", OPTIONAL, struct ck_tool, sha256, 1, TEXT_MAX),
+    LIST_FIELD("reads", struct ck_tool, reads, 0, LIST_MAX),
+    CHOICE_FIELD("root_at", struct ck_tool, root_at, root_places),
     KEYS_FIELDS(struct ck_tool, ),
     CYAML_FIELD_END,
 };

@@ -6,6 +6,8 @@
 #include "run/bwrap_plan.h"
 #include "run/native_images.h"
 #include "run/native_no_userns.h"
+#include "run/paths.h"
+#include "run/shown.h"
 #include "run/tools.h"
 #include "sys/beneath.h"
 
@@ -53,7 +55,7 @@ static void list_layers(struct ck_plan *plan)
 }
 
 /* The paths of the root and the working directory: on the host, and inside the jail. */
-static int resolve_work_paths(struct ck_plan *plan)
+static int resolve_work_paths(struct ck_plan *plan, const struct ck_grant *grant, bool in_place)
 {
     char root[PATH_MAX], cwd[PATH_MAX];
     int r = ck_beneath_path(plan->root_fd, root, sizeof(root));
@@ -69,39 +71,12 @@ static int resolve_work_paths(struct ck_plan *plan)
         return ck_plan_refuse(plan, NULL, "request.cwd");
     }
     plan->host_root = ck_arena_strdup(&plan->arena, root);
-    plan->jail_cwd = ck_arena_printf(&plan->arena, CK_JAIL_WORK "%s", cwd + length);
+    bool own = in_place || ck_shown_root_is_own(plan, grant);
+    plan->root_inside = own ? plan->host_root : CK_JAIL_WORK;
+    plan->jail_cwd = !plan->host_root ? NULL
+                                      : ck_arena_printf(&plan->arena, "%s%s",
+                                                        own && length == 0 ? "/" : plan->root_inside, cwd + length);
     return !plan->host_root || !plan->jail_cwd ? -ENOMEM : 0;
-}
-
-/*
- * The index of the argument that holds path. The strings of the parsed arguments belong to the
- * caller, those of plan->argv are copies: so the position is found by address among the first.
- */
-static size_t argument_of(const struct ck_parsed_args *parsed, const char *path)
-{
-    size_t i = 0;
-    while (i < parsed->argc && (uintptr_t)path - (uintptr_t)parsed->argv[i] > strlen(parsed->argv[i]))
-        i++;
-    return i;
-}
-
-/* In the jail the root is at /work, so an absolute path beneath the root is rewritten. */
-static int rewrite_paths(struct ck_plan *plan)
-{
-    const struct ck_parsed_args *parsed = &plan->verdict.parsed;
-    size_t root = strcmp(plan->host_root, "/") == 0 ? 0 : strlen(plan->host_root);
-    for (size_t i = 0; i < parsed->paths_count; i++) {
-        const char *path = parsed->paths[i].path;
-        size_t at = argument_of(parsed, path);
-        if (path[0] != '/' || at == parsed->argc || strncmp(path, plan->host_root, root) != 0 ||
-            (path[root] != '/' && path[root] != '\0'))
-            continue;
-        plan->argv[at] = ck_arena_printf(&plan->arena, "%.*s" CK_JAIL_WORK "%s", (int)(path - parsed->argv[at]),
-                                         parsed->argv[at], path + root);
-        if (!plan->argv[at])
-            return -ENOMEM;
-    }
-    return 0;
 }
 
 /* What a tool writes must not be code. Its root may be beneath a library directory, or hold one. */
@@ -119,16 +94,20 @@ static int place_tools(const struct setup *setup, const char **ret_tool)
     struct ck_plan *plan = setup->plan;
     const char *inside[CK_GRANT_TOOLS_MAX];
     const struct ck_parsed_args *parsed = &plan->verdict.parsed;
-    int r = resolve_work_paths(plan);
+    int r = resolve_work_paths(plan, setup->grant, false);
     if (r < 0)
         return r;
-    const struct ck_native_images_wanted wanted = {.root = plan->root,
-                                                   .tools = setup->tools->list,
-                                                   .count = setup->tools->count,
-                                                   .libraries = may_have_libraries(plan),
-                                                   .egress = plan->verdict.egress_count > 0,
-                                                   .reports_attempts = plan->jail.reports_attempts,
-                                                   .arena = &plan->arena};
+    const struct ck_native_images_wanted wanted = {
+        .root = plan->root,
+        .place = strcmp(plan->root_inside, CK_JAIL_WORK) == 0 ? NULL : plan->root_inside,
+        .shown = plan->shown,
+        .shown_count = plan->shown_count,
+        .tools = setup->tools->list,
+        .count = setup->tools->count,
+        .libraries = may_have_libraries(plan),
+        .egress = plan->verdict.egress_count > 0,
+        .reports_attempts = plan->jail.reports_attempts,
+        .arena = &plan->arena};
     if (ck_native_images_find(setup->sources->native_images, &wanted, &plan->native_jail, inside,
                               &plan->verdict.error) < 0)
         return ck_plan_refuse(plan, NULL, "request.jail");
@@ -141,7 +120,19 @@ static int place_tools(const struct setup *setup, const char **ret_tool)
             return -ENOMEM;
     }
     *ret_tool = executed;
-    return executed ? rewrite_paths(plan) : -ENOMEM;
+    return executed ? ck_paths_respell(plan, plan->root_inside, false) : -ENOMEM;
+}
+
+/* Without a jail a path that begins with /work is one of the host beneath the root. */
+static int respell_on_host(struct ck_plan *plan)
+{
+    char root[PATH_MAX];
+    int r = ck_beneath_path(plan->root_fd, root, sizeof(root));
+    plan->root_inside = r < 0 ? NULL : ck_arena_strdup(&plan->arena, root);
+    /* Without /proc the path is not known. Then no path among the arguments was accepted, either. */
+    if (!plan->root_inside)
+        return r < 0 ? 0 : -ENOMEM;
+    return ck_paths_respell(plan, plan->root_inside, true);
 }
 
 /* Without a jail, only `execs` of the policy restricts the run: by a Landlock ruleset. */
@@ -149,10 +140,11 @@ static int setup_none(const struct setup *setup)
 {
     struct ck_plan *plan = setup->plan;
     const struct ck_tool *bound = setup->grant->bound;
-    if (!bound)
-        return 0;
-    int r = ck_execs_make(setup->sources->execs, plan->root, setup->tools->list, setup->tools->count, &plan->ruleset_fd,
-                          &plan->verdict.error);
+    int r = respell_on_host(plan);
+    if (r < 0 || !bound)
+        return r;
+    r = ck_execs_make(setup->sources->execs, plan->root, setup->tools->list, setup->tools->count, &plan->ruleset_fd,
+                      &plan->verdict.error);
     return r < 0 && r != -ENOMEM ? ck_plan_refuse(plan, bound, "execs") : r;
 }
 
@@ -188,6 +180,8 @@ static int setup_no_userns(const struct setup *setup)
     struct ck_plan *plan = setup->plan;
     const char *inside[CK_GRANT_TOOLS_MAX];
     const struct ck_native_images_wanted wanted = {.root = plan->root,
+                                                   .shown = plan->shown,
+                                                   .shown_count = plan->shown_count,
                                                    .tools = setup->tools->list,
                                                    .count = setup->tools->count,
                                                    .in_place = true,
@@ -195,7 +189,9 @@ static int setup_no_userns(const struct setup *setup)
     if (ck_native_images_find(setup->sources->native_images, &wanted, &plan->native_jail, inside,
                               &plan->verdict.error) < 0)
         return ck_plan_refuse(plan, NULL, "request.jail");
-    int r = resolve_work_paths(plan);
+    int r = resolve_work_paths(plan, setup->grant, true);
+    if (r == 0)
+        r = ck_paths_respell(plan, plan->root_inside, true);
     if (r < 0)
         return r;
     if (ck_native_no_userns_plan(setup->sources, plan, setup->tools->count > 1, &plan->verdict.error) < 0)
@@ -243,7 +239,9 @@ static int apply_grant(const struct setup *setup)
         return refuse_overlay(plan, setup->grant->overlay, place);
     if (place != CK_GRANT_NO_JAIL)
         plan->workspace = setup->grant->workspace;
-    return setups[place](setup);
+    /* Without a jail a tool sees every directory anyway. */
+    int r = place == CK_GRANT_NO_JAIL ? 0 : ck_shown_collect(setup->sources, plan, setup->grant);
+    return r < 0 ? r : setups[place](setup);
 }
 
 int ck_jail_setup(const struct ck_plan_sources *sources, struct ck_plan *plan, const char *label)

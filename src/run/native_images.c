@@ -23,6 +23,7 @@
 struct ck_native_images_entry {
     struct ck_native_image image;
     bool libraries, in_place, tracing, egress, reports_attempts;
+    char *places;                   /* where the root and the shown directories are, as text: see places_of */
     struct ck_native_loader loader; /* an image with a copy of another loader is not used again */
     struct ck_version *files;
     char **inside; /* paths inside; the tools come first */
@@ -40,6 +41,7 @@ static void drop_entry(struct ck_native_images_entry *entry)
         free(entry->inside[i]);
     free((void *)entry->inside);
     free(entry->files);
+    free(entry->places);
     if (entry->count > 0)
         ck_fd_close(&entry->image.fd);
     *entry = (struct ck_native_images_entry){0};
@@ -60,6 +62,8 @@ struct file_set {
     struct ck_version versions[FILES_MAX];
     struct ck_helper_files helpers;
     bool libraries, in_place, tracing, egress, reports_attempts;
+    const struct ck_native_images_wanted *wanted;
+    const char *places;
     size_t count;
 };
 
@@ -106,6 +110,21 @@ static bool is_current(const struct ck_native_loader *loader)
 }
 
 /*
+ * The place of the root, and every shown directory with its identity: another directory at the same
+ * path needs another jail. Each part ends with a byte that no path has at its end.
+ */
+static const char *places_of(const struct ck_native_images_wanted *wanted)
+{
+    const char *text = ck_arena_printf(wanted->arena, "%s/", wanted->place ? wanted->place : "");
+    for (size_t i = 0; text && i < wanted->shown_count; i++) {
+        const struct ck_native_directory *shown = &wanted->shown[i];
+        text = ck_arena_printf(wanted->arena, "%s%s/%s/%llu:%llu/", text, shown->path, shown->real,
+                               (unsigned long long)shown->device, (unsigned long long)shown->inode);
+    }
+    return text;
+}
+
+/*
  * An entry fits if all files have the same versions in the same order, and the jail has the same
  * properties.
  */
@@ -114,9 +133,10 @@ static struct ck_native_images_entry *find_entry(const struct ck_native_images *
 {
     for (size_t i = 0; native_images->entries && i < ENTRIES_MAX; i++) {
         struct ck_native_images_entry *entry = &native_images->entries[i];
-        bool same = entry->count == file_set->count && entry->tracing == file_set->tracing &&
+        bool same = entry->count > 0 && entry->count == file_set->count && entry->tracing == file_set->tracing &&
                     entry->egress == file_set->egress && entry->reports_attempts == file_set->reports_attempts &&
-                    entry->in_place == file_set->in_place && entry->libraries == file_set->libraries;
+                    entry->in_place == file_set->in_place && entry->libraries == file_set->libraries &&
+                    strcmp(entry->places, file_set->places) == 0;
         for (size_t k = 0; same && k < file_set->count; k++)
             same = ck_version_equal(&entry->files[k], &file_set->versions[k]);
         if (same && is_current(&entry->loader))
@@ -140,6 +160,9 @@ static struct ck_native_images_entry *new_entry(struct ck_native_images *native_
     drop_entry(entry);
     entry->libraries = file_set->libraries;
     entry->in_place = file_set->in_place;
+    entry->places = strdup(file_set->places);
+    if (!entry->places)
+        return NULL;
     entry->tracing = file_set->tracing;
     entry->egress = file_set->egress;
     entry->reports_attempts = file_set->reports_attempts;
@@ -167,6 +190,9 @@ static int make_entry(struct ck_native_images *native_images, struct file_set *f
     const struct ck_native_wanted wanted = {
         .files = file_set->files,
         .count = file_set->count,
+        .shown = file_set->wanted->shown,
+        .shown_count = file_set->wanted->shown_count,
+        .root = file_set->wanted->place,
         .search = native_images->search->paths,
         .search_count = native_images->search->count,
         .libraries = file_set->libraries,
@@ -203,8 +229,10 @@ int ck_native_images_find(struct ck_native_images *native_images, const struct c
         file_set->tracing = wanted->count > 1;
         file_set->egress = wanted->egress;
         file_set->reports_attempts = wanted->reports_attempts;
+        file_set->wanted = wanted;
+        file_set->places = places_of(wanted);
         file_set->count = file_set->helpers.count = 0;
-        r = collect_files(file_set, native_images->search, wanted, error);
+        r = file_set->places ? collect_files(file_set, native_images->search, wanted, error) : -ENOMEM;
         if (r == 0)
             entry = find_entry(native_images, file_set);
         if (r == 0 && !entry)

@@ -21,6 +21,9 @@ void ck_native_images_done(struct ck_native_images *native_images);
 /* What the jail is for: the tools of a run, with their helpers. */
 struct ck_native_images_wanted {
     struct ck_identity root;
+    const char *place; /* path inside of the root; NULL: /work */
+    const struct ck_native_directory *shown;
+    size_t shown_count;
     const struct ck_execs_tool *tools;
     size_t count;
     bool libraries;         /* jail/native.h */

@@ -142,6 +142,19 @@ static int allow_facts(struct ruleset_builder *ruleset_builder)
 
 /* ---- the program ---- */
 
+/* A directory that was checked, if it is still the same. */
+static int allow_checked(struct ruleset_builder *ruleset_builder, const struct ck_native_op *operation,
+                         const char *outside)
+{
+    struct stat found;
+    CK_FD fd = open(outside, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &found) < 0)
+        return -errno;
+    if (found.st_dev != operation->device || found.st_ino != operation->inode)
+        return -ESTALE;
+    return allow_open(ruleset_builder, fd, outside, CK_LANDLOCK_GRANT_READ);
+}
+
 static int allow_operation(struct ruleset_builder *ruleset_builder, const struct ck_native_op *operation)
 {
     const char *inside = ck_native_text(ruleset_builder->program, operation->inside);
@@ -149,8 +162,11 @@ static int allow_operation(struct ruleset_builder *ruleset_builder, const struct
     char path[PATH_MAX];
     switch ((enum ck_native_op_kind)operation->op) {
     case CK_NATIVE_OP_BIND:
-        return allow_tree(ruleset_builder, outside);
+    case CK_NATIVE_OP_BIND_TMP:
+        return operation->inode != 0 ? allow_checked(ruleset_builder, operation, outside)
+                                     : allow_tree(ruleset_builder, outside);
     case CK_NATIVE_OP_BIND_CODE:
+    case CK_NATIVE_OP_BIND_TMP_CODE:
         return allow(ruleset_builder, outside, CK_LANDLOCK_GRANT_READ);
     case CK_NATIVE_OP_BIND_DEVICE:
         return allow(ruleset_builder, outside, CK_LANDLOCK_GRANT_DEVICE);

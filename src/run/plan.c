@@ -15,6 +15,7 @@
 #include "policy/sandbox.h"
 #include "run/bwrap_plan.h"
 #include "run/jail_setup.h"
+#include "run/paths.h"
 #include "run/tools.h"
 #include "sys/beneath.h"
 
@@ -149,40 +150,9 @@ static void list_tools(const struct ck_verdict *verdict, const struct ck_tool *r
     ret_tools[count] = NULL;
 }
 
-static int refuse_path(struct planner *planner, const struct ck_path_use *use, int errnum)
-{
-    struct ck_verdict *verdict = &planner->plan->verdict;
-    char shown[CK_QUOTE_MAX], rule[CK_RULE_MAX];
-    unsigned line = ck_args_line(use->tool, use->subcommand);
-    bool out = errnum == EXDEV || errnum == ELOOP;
-    (void)ck_quote(shown, sizeof(shown), use->path, use->length);
-    (void)ck_error_set(
-        &verdict->error, CHOKE_DISALLOWED, errnum, "argument %zu: '%s' %s%s (line %u of %s)", use->argument, shown,
-        out ? "leads out of the root, and " : "must be beneath the root, and cannot be checked: ",
-        out ? "must stay beneath it" : ck_beneath_strerror(errnum), line, CK_QUOTE(planner->sources->policy->file));
-    verdict->error.line = line;
-    ck_args_rule(rule, use->tool, use->subcommand, use->operand ? "operands" : "options");
-    return refuse(planner, rule);
-}
-
-/*
- * Paths among the arguments. The judge has found out which arguments are paths, and of which kind.
- */
 static int step_paths(struct planner *planner)
 {
-    const struct ck_plan *plan = planner->plan;
-    const struct ck_parsed_args *parsed = &plan->verdict.parsed;
-    for (size_t i = 0; i < parsed->paths_count; i++) {
-        const struct ck_path_use *use = &parsed->paths[i];
-        bool must_exist = use->type != CK_TYPE_INSIDE;
-        int r = ck_beneath_stays(plan->root_fd, plan->cwd_fd, use->path, use->length, must_exist);
-        /* A lack of resources says nothing about the path, so it must not become a refusal. */
-        if (r == -EMFILE || r == -ENFILE || r == -ENOMEM)
-            return -ENOMEM;
-        if (r < 0)
-            return refuse_path(planner, use, -r);
-    }
-    return 0;
+    return ck_paths_check(planner->sources, planner->plan);
 }
 
 static const char *label_of(const struct planner *planner)

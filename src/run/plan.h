@@ -16,8 +16,11 @@
 #include "run/wire.h"
 #include "sys/binary.h"
 
+#include <limits.h>
+
 #define CK_LAYERS_MAX 16
 
+struct ck_native_directory;
 struct ck_native_images;
 struct ck_native_no_userns_filters;
 struct ck_scratch_pool;
@@ -34,6 +37,9 @@ struct ck_plan_sources {
     struct ck_jails *jails;
     struct ck_bwrap_state *bwrap_state;
     int null_fd;
+    const char *audit_path; /* absolute; NULL: no audit log */
+    /* The directory of the state of chokepoint, which may not exist; false: there is none. */
+    bool (*find_state)(char ret_path[PATH_MAX]);
 };
 
 /*
@@ -71,6 +77,18 @@ enum ck_plan_stdin {
     CK_STDIN_NULL,   /* not used: the tool gets the /dev/null of its jail */
 };
 
+/* A path among the arguments, in the order of verdict.parsed.paths. */
+struct ck_plan_path {
+    const char *from_root; /* of an absolute path: where it is from the root; NULL: it is not changed */
+    bool from_work;        /* it began with /work and is no path of the host */
+};
+
+/* An argument that the tool gets in another spelling than the caller's. */
+struct ck_plan_respelled {
+    size_t position; /* in plan->argv */
+    const char *asked;
+};
+
 struct ck_plan {
     struct ck_arena arena;
     struct ck_verdict verdict; /* outcome CHOKE_NONE: allowed */
@@ -85,8 +103,16 @@ struct ck_plan {
     struct ck_native_image native_jail;    /* its descriptor belongs to the context */
     struct ck_plan_bwrap bwrap;
     struct ck_plan_no_userns no_userns;
-    const char *host_root; /* path of the root on the host */
-    const char *jail_cwd;  /* the working directory inside */
+    const char *host_root;   /* path of the root on the host */
+    const char *jail_cwd;    /* the working directory inside */
+    const char *root_inside; /* path of the root for the tool: in a jail /work, or as on the host */
+    struct ck_plan_path *paths;
+    struct ck_plan_respelled *respelled;
+    size_t respelled_count;
+    struct ck_native_directory *shown; /* directories that the jail shows too */
+    size_t shown_count;
+    bool git_shown;          /* the first of them is the git directory of the root */
+    const char *git_message; /* why the git directory outside the root is not shown; or NULL */
     enum ck_workspace workspace;
     struct ck_keep_target keep; /* where the changes of an overlay are copied to */
     uint64_t limits[CK_LIMITS]; /* as they are sent; 0: no limit */

@@ -115,7 +115,7 @@ enum ck_wire_bwrap_fd {
     CK_WIRE_BWRAP_PROGRAM, /* program of the jail: jail/native_ops.h */
     CK_WIRE_BWRAP_IMAGE,   /* the program `bwrap_init` */
     CK_WIRE_BWRAP_TOOL,
-    CK_WIRE_BWRAP_ROOT,    /* must be at /work inside */
+    CK_WIRE_BWRAP_ROOT,    /* must be at the program's place of the root inside */
     CK_WIRE_BWRAP_SCRATCH, /* must be at /tmp/probe inside; a proof has none and sends the root again */
     CK_WIRE_BWRAP_FDS,
 };

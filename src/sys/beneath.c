@@ -229,3 +229,42 @@ int ck_beneath_stays(int root_fd, int cwd_fd, const char *path, size_t length, b
         return fd;
     return has_dotdot(text) ? check_flattened(root_fd, place) : 0;
 }
+
+/* Room for the texts of ck_beneath_locate. */
+struct locating {
+    char root[PATH_MAX], parent[PATH_MAX], place[PATH_MAX];
+};
+
+static int put(char *buffer, size_t size, const char *directory, const char *name)
+{
+    bool here = strcmp(directory, ".") == 0 && name[0] != '\0';
+    int length = snprintf(buffer, size, "%s%s%s", here ? "" : directory, here || name[0] == '\0' ? "" : "/", name);
+    return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+/* Follows every symlink of the path. */
+static int locate_target(struct locating *locating, int root_fd, const char *path, char *buffer, size_t size)
+{
+    CK_FD fd = open_absolute(root_fd, path, ANYTHING);
+    int r = fd < 0 ? fd : ck_beneath_path(fd, locating->place, sizeof(locating->place));
+    const char *rest = r < 0 ? NULL : from_here(locating->root, locating->place);
+    return rest ? put(buffer, size, rest, "") : r < 0 ? r : -EXDEV;
+}
+
+int ck_beneath_locate(int root_fd, const char *path, char *buffer, size_t size)
+{
+    CK_HEAP struct locating *locating = ck_heap_own(malloc(sizeof(*locating)));
+    int r = !locating ? -ENOMEM : ck_beneath_path(root_fd, locating->root, sizeof(locating->root));
+    if (r < 0)
+        return r;
+    const char *rest = from_here(locating->root, path);
+    if (rest)
+        return put(buffer, size, rest, "");
+    const char *name = strrchr(path, '/');
+    int length =
+        snprintf(locating->parent, sizeof(locating->parent), "%.*s", name == path ? 1 : (int)(name - path), path);
+    CK_FD fd = length >= (int)sizeof(locating->parent) ? -1 : open(locating->parent, DIRECTORY);
+    r = fd < 0 ? -ENOENT : ck_beneath_path(fd, locating->place, sizeof(locating->place));
+    rest = r < 0 || name[1] == '\0' ? NULL : from_here(locating->root, locating->place);
+    return rest ? put(buffer, size, rest, name + 1) : locate_target(locating, root_fd, path, buffer, size);
+}

@@ -37,6 +37,13 @@ int ck_beneath_directory(int root_fd, const char *path, int *ret_fd, struct chok
 int ck_beneath_stays(int root_fd, int cwd_fd, const char *path, size_t length, bool must_exist);
 
 /*
+ * Where an absolute path is that ck_beneath_stays accepted: from the root, into buffer; "." for the
+ * root itself. A path that only leads beneath the root through symlinks is resolved, but its last
+ * component stays as it is, if it can: a tool may want the symlink and not its target.
+ */
+int ck_beneath_locate(int root_fd, const char *path, char *buffer, size_t size);
+
+/*
  * The current path of a directory, into buffer. 0 or a negative errno; -CK_BENEATH_NO_PROC if no
  * /proc is mounted to ask.
  */

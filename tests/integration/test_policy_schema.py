@@ -21,6 +21,7 @@ WHOLE = {
         "install": {"apt": "git", "brew": "git", "npm": "git", "url": "https://example.org"},
         "version_args": ["--version"], "env": ["TZ"], "set_env": [{"name": "A", "value": "b"}], "credentials": "refuse",
         "limits": {"timeout_s": 5}, "path": "/usr/bin/git", "sha256": "0" * 64, "execs": ["sh"], "uses": ["shell"],
+        "reads": ["/opt/a"], "root_at": "own",
         "egress": ["*.example.org:443", "a.example.org:22 opaque", "192.0.2.0/24", "2001:db8::/32", "[2001:db8::1]:443"],
         "args": {
             "sets": [{"name": "s", "options": ["--x"]}], "options": ["-C=<inside>"], "inject": ["-q"],

@@ -121,6 +121,8 @@ struct granted {
     bool bounded; /* in bwrap: by Landlock */
     enum reach reach;
     bool tracing;
+    const struct ck_grant *grant; /* its reads, in a jail */
+    bool root_own;                /* in a jail */
     bool executes_all;
     char (*files)[PATH_BYTES]; /* of the tools, in their order, and then what else may be executed */
     size_t tools_count, files_count;
@@ -209,6 +211,8 @@ static void grant_on(struct machine *machine, const struct allowed *allowed, con
                  : allowed->grant.workspace == CK_WORKSPACE_RW ? REACH_RW
                                                                : REACH_RO;
     ret->tracing = !jailed || allowed->grant.tracing;
+    ret->grant = jailed ? &allowed->grant : NULL;
+    ret->root_own = allowed->grant.root_own;
     ret->executes_all = (!jailed && !allowed->grant.bound) || !ret->bounded;
     ret->executable = allowed->grant.sealed ? 0 : ret->files_count;
 }
@@ -319,6 +323,27 @@ static const char *execs_excess(const struct granted *part, const struct granted
     return NULL;
 }
 
+static bool shows(const struct ck_grant *grant, const char *path)
+{
+    for (size_t i = 0; i < grant->count; i++)
+        for (uint32_t k = 0; k < grant->tools[i].tool->reads.count; k++)
+            if (strcmp(grant->tools[i].tool->reads.items[k], path) == 0)
+                return true;
+    return false;
+}
+
+/* Without a jail every directory is shown. */
+static bool shows_more(const struct granted *part, const struct granted *whole)
+{
+    if (!whole->grant || !part->grant)
+        return whole->grant && !part->grant;
+    for (size_t i = 0; i < part->grant->count; i++)
+        for (uint32_t k = 0; k < part->grant->tools[i].tool->reads.count; k++)
+            if (!shows(whole->grant, part->grant->tools[i].tool->reads.items[k]))
+                return true;
+    return false;
+}
+
 static const char *granted_excess(const struct granted *part, const struct granted *whole)
 {
     static char text[PATH_BYTES + 64];
@@ -334,6 +359,10 @@ static const char *granted_excess(const struct granted *part, const struct grant
     (void)snprintf(text, sizeof(text), "%s%s", layer ? "lost layer " : "executes ", layer ? layer : file ? file : "");
     if (layer || file)
         return text;
+    if (shows_more(part, whole))
+        return "more directories";
+    if (part->grant && whole->grant && part->root_own != whole->root_own)
+        return "another place of the root";
     return part->reach > whole->reach ? "more of the workspace" : NULL;
 }
 

@@ -46,6 +46,8 @@ static const char base[] = "version: 1\n"
                            "    uses: [shell]\n"
                            "    egress: [git.example.org]\n"
                            "    workspace: ro\n"
+                           "    reads: [/opt/a]\n"
+                           "    root_at: work\n"
                            "    args:\n"
                            "      options: [-C=<inside>]\n"
                            "      inject: [--no-pager]\n"
@@ -183,6 +185,9 @@ static const struct row rows[] = {
     {"tools.egress", "egress: [git.example.org]", "egress: [git.example.org, b.example.org]", W, N, "egress"},
     {"tools.workspace", "workspace: ro", "workspace: rw", W, N, "workspace"},
     {"tools.workspace", "workspace: ro", "workspace: overlay", W, W, "workspace"},
+    {"tools.reads", "reads: [/opt/a]", "reads: [/opt/a, /opt/b]", W, N, "reads"},
+    {"tools.reads", "reads: [/opt/a]", "reads: [/opt/a/b]", W, W, "reads"},
+    {"tools.root_at", "root_at: work", "root_at: own", W, W, "root_at"},
     {"tools.egress", "egress: [git.example.org]", "egress: [\"*.example.org\"]", W, N, "egress"},
     {"tools.egress", "egress: [git.example.org]", "egress: [\"git.example.org:443\"]", N, W, "egress"},
     {"tools.egress", "egress: [git.example.org]", "egress: [git.example.org opaque]", W, N, "egress"},

@@ -67,6 +67,8 @@ static const struct key keys[] = {
      {NULL, NULL, NULL, "[]", "[node-scripts]", "[rust-toolchain]", "[node-scripts, rust-toolchain]"}},
     {"tools.egress", IN_TOOL, {NULL, "[]", "[a.org]", "[\"*.a.org\"]", "[\"x.a.org:443\"]", "[x.a.org, a.org]"}},
     {"tools.workspace", IN_TOOL, {NULL, "ro", "rw", "overlay"}},
+    {"tools.reads", IN_TOOL, {NULL, NULL, "[]", "[/opt/a]", "[/opt/a, /opt/b]"}},
+    {"tools.root_at", IN_TOOL, {NULL, NULL, "work", "own"}},
 
     {"tools.limits.timeout_s", IN_LIMITS, {NULL, NULL, "30", "60", "90", "600"}},
     {"tools.limits.memory_mib", IN_LIMITS, {NULL, NULL, "64", "128"}},

@@ -105,7 +105,7 @@ static const struct refused refusals[] = {
     {"include_is_an_unknown_key", "include: other.yaml\nversion: 1\n", 1, 1, "unknown key 'include'"},
     {"unknown_key_in_a_tool_is_refused", HEAD TOOL "    foo: 2\n", 8, 5,
      "unknown key 'foo' in tool 'rg'; known keys are: name, why, adr, route, required, platforms, install, version_args, "
-     "credentials, args, path, sha256, execs, uses, workspace, egress, env, set_env, limits"},
+     "credentials, args, path, sha256, reads, root_at, execs, uses, workspace, egress, env, set_env, limits"},
     {"unknown_key_before_the_name_has_its_place", HEAD "  - foo: 1\n    name: rg\n", 4, 5,
      "unknown key 'foo' in tool 'rg'"},
     {"unknown_key_in_a_nameless_tool_is_refused", HEAD TOOL "  - foo: 1\n", 8, 5, "unknown key 'foo' in tool number 2"},

@@ -236,7 +236,7 @@ static unsigned write_args(const struct ck_args *args)
 /* ---- tools ------------------------------------------------------------------------------- */
 
 struct tool_arrays {
-    unsigned version_args, args;
+    unsigned version_args, reads, args;
     struct keys_arrays keys;
 };
 
@@ -261,10 +261,12 @@ static void put_tool(const struct ck_tool *tool, const struct tool_arrays *array
     put_member("install.url", tool->install.url);
     put_list("version_args", arrays->version_args, &tool->version_args);
     put_keys(tool, &arrays->keys);
+    put_list("reads", arrays->reads, &tool->reads);
     if (arrays->args != 0)
         (void)printf(".args = a%u, ", arrays->args);
-    (void)printf(".route = %d, .required = %d, .platforms = %u, .allow_credentials = %d, .line = %u},\n",
-                 (int)tool->route, tool->required, tool->platforms, tool->allow_credentials, tool->line);
+    (void)printf(".route = %d, .required = %d, .platforms = %u, .allow_credentials = %d, .root_at = %d, .line = %u},\n",
+                 (int)tool->route, tool->required, tool->platforms, tool->allow_credentials, (int)tool->root_at,
+                 tool->line);
 }
 
 static void write_tools(const struct ck_policy *policy)
@@ -274,8 +276,10 @@ static void write_tools(const struct ck_policy *policy)
         exit(1);
     for (uint32_t i = 0; i < policy->tools_count; i++) {
         const struct ck_tool *tool = &policy->tools[i];
-        arrays[i] = (struct tool_arrays){
-            .version_args = write_list(&tool->version_args), .args = write_args(tool->args), .keys = write_keys(tool)};
+        arrays[i] = (struct tool_arrays){.version_args = write_list(&tool->version_args),
+                                         .reads = write_list(&tool->reads),
+                                         .args = write_args(tool->args),
+                                         .keys = write_keys(tool)};
     }
     (void)printf("static struct ck_tool tools[] = {\n");
     for (uint32_t i = 0; i < policy->tools_count; i++)

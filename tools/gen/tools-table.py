@@ -97,6 +97,10 @@ def rows(tool):
         yield "uses", code(tool["uses"])
     if tool["workspace"] != "ro":
         yield "workspace", tool["workspace"]
+    if tool["reads"]:
+        yield "reads", code(tool["reads"])
+    if tool["root_at"] != "work":
+        yield "root at", tool["root_at"]
     if tool["egress"]:
         yield "network", code(tool["egress"])
 

@@ -10,12 +10,12 @@
  * this program. It applies the same layers as the native jail, runs the tool, and reports to the
  * warden through shared memory.
  *
- * MODE is a list of tokens with colons between them. "ro" or "rw" says how /work may be used. Then
+ * MODE is a list of tokens with colons between them. "ro" or "rw" says how the root may be used. Then
  * comes what is executed: "file" (the descriptor; PATH is only there for people to read), "path"
  * (PATH), or "copy" (the descriptor, a script that stays open). "pwd" means that the tool keeps the
  * PWD that bwrap puts into the environment.
  *
- *  Must     find at /work and /tmp/probe the directories that the plan holds open. bwrap reaches
+ *  Must     find at the place of the root and at /tmp/probe the directories that the plan holds open. bwrap reaches
  *           them by name, and somebody may have replaced them meanwhile.
  *  Must not continue after a step that failed.
  */
@@ -130,6 +130,25 @@ static long check_place(int held_fd, const char *place)
     return wanted.st_dev == found.st_dev && wanted.st_ino == found.st_ino ? 0 : -ESTALE;
 }
 
+/* bwrap has bound the checked directories by name, too. */
+static long check_shown(const struct ck_native_program *program)
+{
+    const struct ck_native_op *ops = ck_native_ops(program);
+    struct stat found;
+    long root = CK_RAW4(openat, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    long r = root < 0 ? root : 0;
+    for (uint32_t i = 0; i < program->ops_count && r == 0; i++) {
+        if (ops[i].inode == 0)
+            continue;
+        r = CK_RAW4(newfstatat, root, ck_native_text(program, ops[i].inside), &found, AT_SYMLINK_NOFOLLOW);
+        if (r == 0 && (found.st_dev != ops[i].device || found.st_ino != ops[i].inode))
+            r = -ESTALE;
+    }
+    if (root >= 0)
+        ck_nolibc_close((int)root);
+    return r;
+}
+
 /* ---- what bwrap has no option for ---- */
 
 static long set_mount(int fd, const char *path, unsigned flags, uint64_t set, uint64_t clear)
@@ -194,7 +213,7 @@ static long seal(const struct ck_native_program *program)
     long root = r < 0 ? r : CK_RAW4(openat, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     r = root < 0 ? root : set_mount(AT_FDCWD, "/", AT_RECURSIVE, MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSUID, 0);
     for (uint32_t i = 0; i < program->ops_count && r == 0; i++)
-        if (ops[i].op == CK_NATIVE_OP_BIND_CODE)
+        if (ops[i].op == CK_NATIVE_OP_BIND_CODE || ops[i].op == CK_NATIVE_OP_BIND_TMP_CODE)
             r = bind_code((int)root, (const char *)program + ops[i].inside);
     if (r == 0)
         r = place_copies(program, (int)root);
@@ -239,7 +258,9 @@ static long set_up(struct ck_init_run *run, char **arguments)
     if (r == 0 && !pwd)
         drop_pwd((char **)(uintptr_t)run->child->envp);
     if (r == 0)
-        r = check_place(CK_BWRAP_INIT_ROOT, CK_JAIL_WORK);
+        r = check_place(CK_BWRAP_INIT_ROOT, ck_native_root(run->jail->program));
+    if (r == 0)
+        r = check_shown(run->jail->program);
     if (r == 0 && run->main != ck_prove_layers)
         r = check_place(CK_BWRAP_INIT_SCRATCH, CK_JAIL_SCRATCH);
     if (r == 0)

@@ -178,7 +178,7 @@ static long restrict_files(const struct ck_init_run *run)
     if (run->in_bwrap)
         r = allow_path((int)fd, "/dev/shm", writes_of(program));
     if (r == 0 && run->workspace != CK_WORKSPACE_RO)
-        r = allow_path((int)fd, CK_JAIL_WORK, writes_of(program));
+        r = allow_path((int)fd, ck_native_root(program), writes_of(program));
     if (r == 0)
         r = CK_RAW2(landlock_restrict_self, fd, 0);
     ck_nolibc_close((int)fd);

@@ -20,6 +20,7 @@
 
 #include "run/create.h"
 #include "run/keeper/code_copy.h"
+#include "run/keeper/native_tmp.h"
 #include "run/keeper/nolibc.h"
 #include "run/raw.h"
 #include "run/wire.h"
@@ -63,6 +64,8 @@
 #define OVERLAY_WORK OVERLAY_DIR "/work"
 #define OVERLAY_OPTIONS "mode=0700,size=1g,nr_inodes=200k"
 #define ATTR_PLAIN (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
+#define ATTR_SHOWN (MOUNT_ATTR_RDONLY | ATTR_PLAIN)
+#define ATTR_CODE (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
 /* ---- namespaces ---- */
 
@@ -126,8 +129,27 @@ static long set_attributes(int tree_fd, uint64_t attributes)
     return CK_RAW5(mount_setattr, tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof(attr));
 }
 
+/*
+ * Opens a directory of the host, if it is the one that was checked when the program was made.
+ * -ESTALE: somebody has replaced it.
+ */
+static long open_checked(const struct ck_native_op *operation, const char *outside)
+{
+    struct stat found = {0};
+    long fd = ck_nolibc_open(outside, O_PATH | O_DIRECTORY);
+    if (fd < 0)
+        return fd;
+    long r = CK_RAW2(fstat, fd, &found);
+    if (r == 0 && (operation->device != found.st_dev || operation->inode != found.st_ino))
+        r = -ESTALE;
+    if (r < 0)
+        ck_nolibc_close((int)fd);
+    return r < 0 ? r : fd;
+}
+
 /* Copies a tree of the host, sets attributes, and mounts it at a path that exists beneath to_fd. */
-static long bind_tree(int from_fd, const char *from, unsigned flags, uint64_t attributes, int to_fd, const char *to)
+long ck_native_jail_bind_tree(int from_fd, const char *from, unsigned flags, uint64_t attributes, int to_fd,
+                              const char *to)
 {
     long tree = CK_RAW3(open_tree, from_fd, from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | flags);
     if (tree < 0)
@@ -140,7 +162,7 @@ static long bind_tree(int from_fd, const char *from, unsigned flags, uint64_t at
 }
 
 /* EEXIST is fine: the place is there, which is all that a mount needs. */
-static long make_file(int root_fd, const char *path, const char *text)
+long ck_native_jail_make_file(int root_fd, const char *path, const char *text)
 {
     long fd = CK_RAW4(openat, root_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (fd < 0)
@@ -153,10 +175,23 @@ static long make_file(int root_fd, const char *path, const char *text)
     return r < 0 ? r : 0;
 }
 
-static long make_directory(int root_fd, const char *path)
+long ck_native_jail_make_directory(int root_fd, const char *path)
 {
     long r = CK_RAW3(mkdirat, root_fd, path, 0755);
     return r == -EEXIST ? 0 : r;
+}
+
+long ck_native_jail_bind(const struct ck_native_op *operation, const char *outside, uint64_t attributes, int root_fd,
+                         const char *to)
+{
+    if (operation->inode == 0)
+        return ck_native_jail_bind_tree(AT_FDCWD, outside, 0, attributes, root_fd, to);
+    long fd = open_checked(operation, outside);
+    if (fd < 0)
+        return fd;
+    long r = ck_native_jail_bind_tree((int)fd, "", AT_EMPTY_PATH, attributes, root_fd, to);
+    ck_nolibc_close((int)fd);
+    return r;
 }
 
 static long run_operation(const struct ck_native_program *program, uint32_t number, int root_fd)
@@ -166,23 +201,26 @@ static long run_operation(const struct ck_native_program *program, uint32_t numb
     const char *outside = ck_native_text(program, operation->outside);
     switch ((enum ck_native_op_kind)operation->op) {
     case CK_NATIVE_OP_DIRECTORY:
-        return make_directory(root_fd, inside);
+        return ck_native_jail_make_directory(root_fd, inside);
     case CK_NATIVE_OP_FILE:
-        return make_file(root_fd, inside, outside);
+        return ck_native_jail_make_file(root_fd, inside, outside);
     case CK_NATIVE_OP_LINK:
         return CK_RAW3(symlinkat, outside, root_fd, inside);
     case CK_NATIVE_OP_BIND:
-        return bind_tree(AT_FDCWD, outside, 0, MOUNT_ATTR_RDONLY | ATTR_PLAIN, root_fd, inside);
+        return ck_native_jail_bind(operation, outside, ATTR_SHOWN, root_fd, inside);
     case CK_NATIVE_OP_BIND_CODE:
-        return bind_tree(AT_FDCWD, outside, 0, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, root_fd,
-                         inside);
+        return ck_native_jail_bind(operation, outside, ATTR_CODE, root_fd, inside);
+    case CK_NATIVE_OP_BIND_TMP:
+        return ck_native_tmp_keep(program, operation, ATTR_SHOWN, root_fd);
+    case CK_NATIVE_OP_BIND_TMP_CODE:
+        return ck_native_tmp_keep(program, operation, ATTR_CODE, root_fd);
     case CK_NATIVE_OP_BIND_DEVICE:
         /*
          * Read-only protects mode and owner of the node, which belong to the host. The device
          * itself can still be written.
          */
-        return bind_tree(AT_FDCWD, outside, 0, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, root_fd,
-                         inside);
+        return ck_native_jail_bind_tree(AT_FDCWD, outside, 0, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
+                                        root_fd, inside);
     case CK_NATIVE_OP_COPY_CODE:
         return ck_code_copy_place(
             program, number, outside,
@@ -229,14 +267,14 @@ static long build_root(struct ck_native_jail *jail)
         return root;
     long r = CK_RAW5(move_mount, root, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH);
     if (r == 0)
-        r = make_directory((int)root, CK_JAIL_OLD_ROOT);
+        r = ck_native_jail_make_directory((int)root, CK_JAIL_OLD_ROOT);
     for (uint32_t i = 0; i < program->ops_count && r == 0; i++) {
         jail->failed_op = i + 1;
         r = run_operation(program, i, (int)root);
     }
     if (r == 0) {
         jail->failed_op = 0;
-        r = make_directory((int)root, "." STALE_PATH);
+        r = ck_native_jail_make_directory((int)root, "." STALE_PATH);
     }
     if (r == 0)
         r = make_cover((int)root);
@@ -312,21 +350,24 @@ static long copy_tree(const struct ck_init_run *run, const struct stat *held)
 }
 
 /*
- * The repository stays mounted at /work for the next run if that has the same. A tree of another
+ * The repository stays mounted at its place for the next run if that has the same. A tree of another
  * mount namespace cannot be copied, so the warden enters the namespace of the host for the copy.
  */
 static long mount_work(const struct ck_init_run *run)
 {
     struct ck_native_jail *jail = run->jail;
+    const char *place = ck_native_root(jail->program);
     struct stat held = {0};
     long r = CK_RAW2(fstat, run->root_fd, &held);
+    if (r == 0 && ck_native_in_tmp(place))
+        r = ck_native_tmp_make(place);
     if (r < 0)
         return r;
     if (jail->work_mounted && jail->work_device == held.st_dev && jail->work_inode == held.st_ino &&
         jail->work_mode == run->workspace)
         return 0;
     if (jail->work_mounted)
-        (void)CK_RAW2(umount2, CK_JAIL_WORK, MNT_DETACH);
+        (void)CK_RAW2(umount2, place, MNT_DETACH);
     jail->work_mounted = false;
     r = CK_RAW2(setns, jail->host_ns_fd, CLONE_NEWNS);
     if (r < 0)
@@ -337,7 +378,7 @@ static long mount_work(const struct ck_init_run *run)
         return r < 0 ? r : tree;
     r = set_attributes((int)tree, ATTR_PLAIN | (run->workspace != CK_WORKSPACE_RW ? MOUNT_ATTR_RDONLY : 0));
     if (r == 0)
-        r = CK_RAW5(move_mount, tree, "", AT_FDCWD, CK_JAIL_WORK, MOVE_MOUNT_F_EMPTY_PATH);
+        r = CK_RAW5(move_mount, tree, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH);
     ck_nolibc_close((int)tree);
     jail->work_mounted = r == 0;
     jail->work_device = held.st_dev;
@@ -375,12 +416,16 @@ static long fill_overlay(struct ck_init_run *run)
 static long mount_overlay(struct ck_native_jail *jail)
 {
     struct statfs found = {0};
-    long r = CK_RAW5(mount, "work", CK_JAIL_WORK, "overlay", PLAIN,
-                     "lowerdir=" CK_JAIL_WORK ",upperdir=" OVERLAY_UPPER ",workdir=" OVERLAY_WORK ",userxattr");
-    if (r < 0)
-        return r;
-    jail->overlay_mounted = true;
-    r = CK_RAW2(statfs, CK_JAIL_WORK, &found);
+    const char *place = ck_native_root(jail->program);
+    /* By ".": the path of the root may have a comma or a colon, which separate options. */
+    long r = CK_RAW1(chdir, place);
+    if (r == 0)
+        r = CK_RAW5(mount, "work", place, "overlay", PLAIN,
+                    "lowerdir=.,upperdir=" OVERLAY_UPPER ",workdir=" OVERLAY_WORK ",userxattr");
+    jail->overlay_mounted = r == 0;
+    long left = CK_RAW1(chdir, "/");
+    if (r == 0)
+        r = left < 0 ? left : CK_RAW2(statfs, place, &found);
     return r == 0 && found.f_type != OVERLAYFS_SUPER_MAGIC ? -EPROTO : r;
 }
 
@@ -412,7 +457,9 @@ static long mount_tmp(struct ck_native_jail *jail)
         return r;
     jail->tmp_mounted = true;
     r = CK_RAW3(mkdirat, AT_FDCWD, CK_JAIL_SCRATCH, 0700);
-    return r < 0 ? r : CK_RAW3(mkdirat, AT_FDCWD, CK_JAIL_SHM, 0700);
+    if (r == 0)
+        r = CK_RAW3(mkdirat, AT_FDCWD, CK_JAIL_SHM, 0700);
+    return r < 0 ? r : ck_native_tmp_bind_all(program);
 }
 
 /* Called by the init: a new /proc shows the pid namespace of the process that mounts it. */
@@ -500,7 +547,10 @@ long ck_native_jail_reset(struct ck_native_jail *jail)
 {
     long r = ck_native_jail_unmount_stale(jail);
     if (r == 0)
-        r = unmount(CK_JAIL_WORK, &jail->overlay_mounted);
+        r = unmount(ck_native_root(jail->program), &jail->overlay_mounted);
+    /* A root in /tmp goes with it. */
+    if (ck_native_in_tmp(ck_native_root(jail->program)))
+        jail->work_mounted = false;
     if (r == 0)
         r = jail->init_status->proc_mounted != 0 ? put_aside(jail) : unmount(CK_JAIL_TMP, &jail->tmp_mounted);
     if (r < 0)
@@ -548,9 +598,10 @@ long ck_native_jail_create(struct ck_init_run *run)
     *run->jail->init_status = (struct ck_init_status){0};
     run->overlay_fd = -1;
     run->failed_stage = CK_STAGE_JAIL;
-    long r = mount_work(run);
+    /* The root may be in /tmp. */
+    long r = mount_tmp(run->jail);
     if (r == 0)
-        r = mount_tmp(run->jail);
+        r = mount_work(run);
     if (r == 0 && run->workspace == CK_WORKSPACE_OVERLAY) {
         run->failed_stage = CK_STAGE_WORKSPACE;
         r = make_overlay(run);

@@ -23,7 +23,7 @@ struct ck_native_jail {
     uint32_t failed_op; /* operation of the program, from 1; 0: something else failed */
     int exec_fds[CK_NATIVE_JAIL_EXECS_MAX];
     int host_ns_fd, root_ns_fd; /* mount namespaces: the one with the host's tree, the one of the jail */
-    bool work_mounted;          /* a repository is mounted at /work; the next three fields say which */
+    bool work_mounted;          /* a repository is mounted at its place; the next three fields say which */
     uint64_t work_device, work_inode;
     uint32_t work_mode;
     bool tmp_mounted, overlay_mounted; /* mounts of one run */
@@ -46,6 +46,21 @@ long ck_native_jail_enter_userns(uint32_t uid, uint32_t gid);
  * failure the warden must run nothing.
  */
 long ck_native_jail_enter(struct ck_native_jail *jail, int program_fd);
+
+/*
+ * Parts of the set-up that native_tmp.c needs too. A file or directory that exists is fine: the
+ * place is there, which is all that a mount needs.
+ */
+long ck_native_jail_make_file(int root_fd, const char *path, const char *text);
+long ck_native_jail_make_directory(int root_fd, const char *path);
+
+/* Copies a tree, sets attributes, and mounts it at a path that exists beneath to_fd. */
+long ck_native_jail_bind_tree(int from_fd, const char *from, unsigned flags, uint64_t attributes, int to_fd,
+                              const char *to);
+
+/* The same for an operation: a directory that was checked must still be that directory (-ESTALE). */
+long ck_native_jail_bind(const struct ck_native_op *operation, const char *outside, uint64_t attributes, int root_fd,
+                         const char *to);
 
 /* Creates the init of a run, which creates the tool. The pid of init, or a negative errno. */
 long ck_native_jail_create(struct ck_init_run *run);

@@ -1,0 +1,206 @@
+/* shown.c - see shown.h. docs/adr/0055 and 0056 have the reasons. */
+#include "run/shown.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+#include "jail/native.h"
+#include "jail/native_shown.h"
+#include "sys/beneath.h"
+#include "sys/gitlink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DIRECTORY (O_PATH | O_DIRECTORY | O_CLOEXEC)
+
+/* ---- what a directory may not be ---- */
+
+static bool is_same(struct ck_identity identity, const struct stat *status)
+{
+    return identity.device == status->st_dev && identity.inode == status->st_ino;
+}
+
+/* Does the directory hold the one that fd has open, or is it that one? */
+static bool holds(const struct stat *directory, int fd)
+{
+    struct ck_identity here, last = {0};
+    CK_FD at = openat(fd, ".", DIRECTORY);
+    while (at >= 0 && ck_trust_identity_of(at, &here) == 0) {
+        if (is_same(here, directory))
+            return true;
+        if (here.device == last.device && here.inode == last.inode)
+            return false; /* ".." of "/" is "/" */
+        last = here;
+        int above = openat(at, "..", DIRECTORY);
+        ck_fd_close(&at);
+        at = above;
+    }
+    /* Not known: a directory above cannot be opened. Nothing is shown then. */
+    return true;
+}
+
+/* If the path does not exist yet, its nearest existing parent decides. */
+static bool holds_path(const struct stat *directory, const char *path)
+{
+    char above[PATH_MAX];
+    size_t length = strlen(path);
+    if (path[0] != '/' || length >= sizeof(above))
+        return true;
+    memcpy(above, path, length + 1);
+    for (;;) {
+        CK_FD fd = open(above[0] != '\0' ? above : "/", DIRECTORY);
+        if (fd >= 0)
+            return holds(directory, fd);
+        char *slash = strrchr(above, '/');
+        if (!slash || (errno != ENOENT && errno != ENOTDIR))
+            return true;
+        *slash = '\0';
+    }
+}
+
+/* Did the walk pass one of the trees that are no content of files? */
+static bool passes_machine(const struct ck_trusted *place)
+{
+    static const char *const trees[] = {"/proc", "/sys", "/dev", "/run"};
+    struct stat status;
+    for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++)
+        if (stat(trees[i], &status) == 0 &&
+            ck_trust_passes(place, (struct ck_identity){.device = status.st_dev, .inode = status.st_ino}))
+            return true;
+    return false;
+}
+
+/* Why it may not be shown, or NULL. */
+static const char *fault_of(const struct ck_plan_sources *sources, const struct ck_plan *plan,
+                            const struct ck_trusted *place)
+{
+    struct stat top;
+    char state[PATH_MAX];
+    if (!S_ISDIR(place->status.st_mode))
+        return "is not a directory";
+    if (stat("/", &top) < 0 || (top.st_dev == place->status.st_dev && top.st_ino == place->status.st_ino))
+        return "is the root of the file system";
+    if (passes_machine(place))
+        return "is in /proc, /sys, /dev or /run";
+    if (place->status.st_mode & (S_IWGRP | S_IWOTH))
+        return "may be written by group or others; fix it with chmod go-w";
+    if (ck_trust_passes(place, plan->root))
+        return "is inside the root";
+    if (holds(&place->status, plan->root_fd))
+        return "holds the root";
+    if (sources->audit_path && holds_path(&place->status, sources->audit_path))
+        return "holds the audit log";
+    if (sources->find_state && sources->find_state(state) && holds_path(&place->status, state))
+        return "holds chokepoint's own state";
+    return NULL;
+}
+
+/* ---- the list ---- */
+
+static int add(struct ck_plan *plan, const char *path, const struct ck_trusted *place)
+{
+    char real[PATH_MAX];
+    int r = ck_beneath_path(place->fd, real, sizeof(real));
+    if (r < 0)
+        return r;
+    struct ck_native_directory *shown = &plan->shown[plan->shown_count];
+    *shown = (struct ck_native_directory){.path = ck_arena_strdup(&plan->arena, path),
+                                          .real = ck_arena_strdup(&plan->arena, real),
+                                          .device = place->status.st_dev,
+                                          .inode = place->status.st_ino};
+    if (!shown->path || !shown->real)
+        return -ENOMEM;
+    plan->shown_count++;
+    return 0;
+}
+
+/* A directory that is missing is not an error, as with a helper: it is missing in the jail, too. */
+static int add_read(const struct ck_plan_sources *sources, struct ck_plan *plan, const struct ck_tool *tool,
+                    const char *path)
+{
+    struct ck_trusted place;
+    struct choke_error error = {0};
+    int r = ck_trust_walk(path, &place, &error);
+    const char *fault = r == 0 ? fault_of(sources, plan, &place) : NULL;
+    if (r == 0 && !fault)
+        r = add(plan, path, &place);
+    ck_trust_done(&place);
+    if (r == -EMFILE || r == -ENFILE || r == -ENOMEM)
+        return -ENOMEM;
+    if (r == -ENOENT || (r == 0 && !fault))
+        return 0;
+    /* The walk has no last component for "/". */
+    if (r == -EISDIR)
+        fault = "is the root of the file system";
+    const char *cause = r == -EPERM ? error.message : strerror(-r);
+    (void)ck_error_set(&plan->verdict.error, CHOKE_DISALLOWED, EPERM, "directory '%s' in 'reads' cannot be shown: %s%s",
+                       CK_QUOTE(path), fault ? "it " : "", fault ? fault : cause);
+    return ck_plan_refuse(plan, tool, "reads");
+}
+
+/* Both are shown at their own paths, which the jail may have something else at. */
+static const char *place_fault(const struct ck_plan *plan, const char *path)
+{
+    char root[PATH_MAX];
+    if (plan->jail.jail == &ck_jail_native_no_userns)
+        return NULL;
+    bool covered = ck_beneath_path(plan->root_fd, root, sizeof(root)) < 0 || ck_native_shown_cover(root) ||
+                   ck_native_shown_cover(path);
+    return covered ? "cannot be at its own path in a jail, with the root at its own" : NULL;
+}
+
+/*
+ * The text of the repository never refuses a run: without a proof nothing is shown, and the event
+ * says why.
+ */
+static int add_git(const struct ck_plan_sources *sources, struct ck_plan *plan)
+{
+    struct ck_gitlink *link = malloc(sizeof(*link));
+    if (!link)
+        return -ENOMEM;
+    int r = ck_gitlink_find(plan->root_fd, link);
+    const char *fault = r == 1 ? fault_of(sources, plan, &link->place) : NULL;
+    if (r == 1 && !fault)
+        fault = place_fault(plan, link->path);
+    if (fault)
+        plan->git_message =
+            ck_arena_printf(&plan->arena, "the git directory '%s' of the root is not shown: it %s; use another --root",
+                            CK_QUOTE(link->path), fault);
+    else if (r == -EPERM)
+        plan->git_message = ck_arena_strdup(&plan->arena, link->message);
+    else if (r == 1)
+        r = add(plan, link->path, &link->place);
+    bool failed = (fault || r == -EPERM) && !plan->git_message;
+    ck_gitlink_done(link);
+    free(link);
+    plan->git_shown = r == 0 && !fault && plan->shown_count > 0;
+    return failed || (r < 0 && r != -EPERM) ? -ENOMEM : 0;
+}
+
+int ck_shown_collect(const struct ck_plan_sources *sources, struct ck_plan *plan, const struct ck_grant *grant)
+{
+    size_t count = 1; /* the git directory */
+    for (size_t i = 0; i < grant->count; i++)
+        count += grant->tools[i].tool->reads.count;
+    plan->shown = ck_arena_array(&plan->arena, count, sizeof(*plan->shown));
+    if (!plan->shown)
+        return -ENOMEM;
+    int r = add_git(sources, plan);
+    for (size_t i = 0; r == 0 && i < grant->count; i++)
+        for (uint32_t k = 0; r == 0 && k < grant->tools[i].tool->reads.count; k++)
+            r = add_read(sources, plan, grant->tools[i].tool, grant->tools[i].tool->reads.items[k]);
+    return r;
+}
+
+/*
+ * The links between a work tree and its git directory are paths, and many are relative. They hold
+ * only if both are where they are on the host.
+ */
+bool ck_shown_root_is_own(const struct ck_plan *plan, const struct ck_grant *grant)
+{
+    return grant->root_own || plan->git_shown;
+}
