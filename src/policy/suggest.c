@@ -37,18 +37,23 @@ const char *ck_suggest_option(char buffer[CK_SUGGEST_MAX], const struct ck_rules
     return write_suggestion(buffer, &nearest);
 }
 
-/* The first arguments with spaces between them, one for each word of name. False: too long. */
+/*
+ * The first arguments with spaces between them, one for each word of name. False: they are too long
+ * or too few.
+ */
 static bool join_words(char *buffer, size_t size, const char *name, const char *const *argv)
 {
     size_t used = 0;
-    for (const char *at = name; at && *argv; at = strchr(at, ' '), argv++) {
+    for (const char *at = name; at; at = strchr(at, ' '), argv++) {
         at += *at == ' ';
+        if (!*argv)
+            return false;
         int n = snprintf(buffer + used, size - used, "%s%s", used > 0 ? " " : "", *argv);
         if (n < 0 || (size_t)n >= size - used)
             return false;
         used += (size_t)n;
     }
-    return used > 0;
+    return true;
 }
 
 const char *ck_suggest_subcommand(char buffer[CK_SUGGEST_MAX], const struct ck_args *args, const char *const *argv)
