@@ -67,13 +67,14 @@ def lane_of(chosen, lane):
     return sorted(jobs.values(), key=lambda job: max([-1, *map(order.index, job[0].needs)]))
 
 
-def show(name, outcome):
+def show(name, outcome, of=""):
+    """of: what the seconds are of, if they are not those of the clock."""
     state = "FAIL" if outcome.failed else "ok"
     counts = f"{outcome.passed} passed"
     counts += f", {outcome.failed} failed" if outcome.failed else ""
     counts += f", {outcome.skipped} skipped" if outcome.skipped else ""
     used = f" {outcome.cpu_seconds:6.1f} s of CPU time" if outcome.cpu_seconds else ""
-    print(f"{name:<18} {state:<5} {counts:<34} {outcome.seconds:6.1f} s{used}", flush=True)
+    print(f"{name:<18} {state:<5} {counts:<34} {outcome.seconds:6.1f} s{of}{used}", flush=True)
 
 
 def keep_log(name, log):
@@ -92,7 +93,7 @@ def run_session(job):
         if part.passed + part.failed == 0:
             part.failed = 1
             whole.log += f"{name}: nothing was tested\n"
-        show(name, part)
+        show(name, part, of=" of its tests, one by one")
     whole.passed, whole.failed, whole.skipped = (sum(getattr(part, key) for part in parts.values())
                                                  for key in ("passed", "failed", "skipped"))
     return whole
