@@ -10,6 +10,7 @@
 #include "base/destination.h"
 #include "base/error.h"
 #include "base/heap.h"
+#include "base/path.h"
 #include "base/quote.h"
 #include "jail/native.h"
 #include "policy/describe.h"
@@ -271,22 +272,24 @@ static void check_tool(struct review *check)
 }
 
 /* The first destination of the tool or of a subcommand whose content is not checked; or NULL. */
-static const char *find_opaque(const struct ck_tool *tool)
+static const char *find_opaque(const struct ck_tool *tool, const struct ck_tool *keys)
 {
     struct ck_destination destination;
     const char *reason;
-    for (uint32_t i = 0; i < tool->egress.count; i++)
-        if (ck_destination_parse(tool->egress.items[i], &destination, &reason) == 0 && destination.opaque)
-            return tool->egress.items[i];
+    (void)tool;
+    for (uint32_t i = 0; i < keys->egress.count; i++)
+        if (ck_destination_parse(keys->egress.items[i], &destination, &reason) == 0 && destination.opaque)
+            return keys->egress.items[i];
     return NULL;
 }
 
 /* The first answer that is not NULL, of the tool and of its subcommands with their own keys. */
-static const char *find_in(const struct ck_tool *tool, const char *(*find)(const struct ck_tool *tool))
+static const char *find_in(const struct ck_tool *tool,
+                           const char *(*find)(const struct ck_tool *tool, const struct ck_tool *keys))
 {
-    const char *found = find(tool);
+    const char *found = find(tool, tool);
     for (uint32_t i = 0; !found && tool->args && i < tool->args->subcommands_count; i++)
-        found = find(&tool->args->subcommands[i].own);
+        found = find(tool, &tool->args->subcommands[i].own);
     return found;
 }
 
@@ -301,19 +304,30 @@ static void check_egress(struct review *check)
                           CK_QUOTE(opaque));
 }
 
+/* Is the path in a directory that the jail shows? */
+static bool is_read(const struct ck_list *reads, const char *real)
+{
+    for (uint32_t i = 0; i < reads->count; i++) {
+        CK_HEAP char *shown = ck_heap_own(realpath(reads->items[i], NULL));
+        if (shown && ck_path_beneath(shown, real))
+            return true;
+    }
+    return false;
+}
+
 /*
  * A directory that no jail maps code from (jail/native.h). A file may be anywhere, so the answer
  * depends on what exists now.
  */
-static const char *find_unmapped(const struct ck_tool *tool)
+static const char *find_unmapped(const struct ck_tool *tool, const struct ck_tool *keys)
 {
     struct stat status;
-    for (uint32_t i = 0; i < tool->execs.count; i++) {
-        const char *helper = tool->execs.items[i];
+    for (uint32_t i = 0; i < keys->execs.count; i++) {
+        const char *helper = keys->execs.items[i];
         if (helper[0] != '/' || stat(helper, &status) < 0 || !S_ISDIR(status.st_mode))
             continue;
         CK_HEAP char *real = ck_heap_own(realpath(helper, NULL));
-        if (real && !ck_native_is_system(real))
+        if (real && !ck_native_is_system(real) && !is_read(&tool->reads, real))
             return helper;
     }
     return NULL;

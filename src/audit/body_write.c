@@ -12,10 +12,12 @@
 #define TEXT_MAX ((size_t)8192) /* one path; fits, unless it is mostly control bytes */
 /* a list of names or rules */
 #define NAMES_MAX ((size_t)4096)
-/* What may follow argv: three paths and the policy's, four lists, and members with a fixed maximum. */
-#define AFTER_ARGV_MAX (4 * TEXT_MAX + 4 * NAMES_MAX + 6144)
+/* What may follow argv: two paths and the policy's, two lists, and members with a fixed maximum. */
+#define AFTER_ARGV_MAX (3 * TEXT_MAX + 2 * NAMES_MAX + 6144)
+/* What few records have: the arguments as they were asked for, the place of the root, directories. */
+#define RARE_MAX (TEXT_MAX + 2 * NAMES_MAX)
 
-_Static_assert(AFTER_ARGV_MAX + TEXT_MAX + 1024 < CK_AUDIT_BODY_MAX, "there is room for argv");
+_Static_assert(AFTER_ARGV_MAX + RARE_MAX + TEXT_MAX + 1024 < CK_AUDIT_BODY_MAX, "there is room for argv");
 
 /* ---- text ---- */
 
@@ -87,11 +89,13 @@ static void hash_list(const char *const *list, char ret_hex[CK_AUDIT_HASH_HEX + 
  * argv gets all the room that the parts after it cannot need. If arguments are left out, the hash
  * is of all of them, so that the record still identifies the call.
  */
-static void write_argv(struct ck_json *json, const char *const *argv)
+static void write_argv(struct ck_json *json, const struct ck_audit_call *call)
 {
+    const char *const *argv = call->argv;
+    size_t after = AFTER_ARGV_MAX + (call->asked || call->root_at || call->shown ? RARE_MAX : 0);
     char hash[CK_AUDIT_HASH_HEX + 1];
     size_t room = ck_json_room(json);
-    size_t cut = write_list(json, "argv", argv, room > AFTER_ARGV_MAX ? room - AFTER_ARGV_MAX : 0);
+    size_t cut = write_list(json, "argv", argv, room > after ? room - after : 0);
     if (cut == 0)
         return;
     hash_list(argv, hash);
@@ -247,7 +251,7 @@ int ck_body_write_call(struct ck_record *record, const char *kind, const struct 
         return -ENOMEM;
     write_caller(json, &call->caller);
     write_tool(json, call);
-    write_argv(json, call->argv);
+    write_argv(json, call);
     if (write_env(json, call->env) < 0)
         return -ENOMEM;
     write_bounded(json, "root", call->root);

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* What the jail makes itself, for each run or to build the root. */
-static const char *const own[] = {"/proc",   "/dev",           "/.old",         "/.tool",
-                                  "/.cover", "/" CK_JAIL_KEPT, CK_JAIL_SCRATCH, CK_JAIL_SHM};
+static const char *const own[] = {"/proc",         "/dev",     "/.old", "/.tool", "/.cover", ("/" CK_JAIL_KEPT),
+                                  CK_JAIL_SCRATCH, CK_JAIL_SHM};
 
 const char *ck_native_shown_cover(const char *path)
 {

@@ -11,7 +11,7 @@
 #include "jail/native.h"
 #include "jail/native_program.h"
 
-/* What of the jail's own covers a path of the host, such as /proc; NULL: nothing. */
+/* Which mount of the jail itself covers a path of the host, such as /proc; NULL: nothing. */
 const char *ck_native_shown_cover(const char *path);
 
 /*

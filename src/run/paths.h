@@ -2,7 +2,7 @@
  * paths.h - paths among the arguments: they stay beneath the root, and the tool gets each as it
  * sees it (R16, R88).
  *
- * An absolute path is taken as a path beneath the root. If it is none, and begins with /work, it is
+ * An absolute path is taken as a path beneath the root. If it is not one, and begins with /work, it is
  * taken as a path from the root: that is what a tool in a jail reports. The tool gets the spelling
  * of its own view: beneath the place of the root in a jail, beneath the root on the host without
  * one. The record has both spellings.
