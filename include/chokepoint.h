@@ -168,10 +168,8 @@ struct choke_field {
  *   subproc.<jail>.wrapped   debug   probe_name, egress
  *   subproc.<jail>.skipped   warning reason; what is used instead: jail, layers; probe_name; once
  *                                    per process
- *   subproc.git.hidden       warning tool, message, probe_name: the root is a linked worktree or a
- *                                    submodule, and its git directory is not shown in the jail,
- *                                    because nothing proves that it belongs to the root; the message
- *                                    says which --root to use; once per context
+ *   subproc.git.hidden       warning tool, message, probe_name: the git directory of a worktree or
+ *                                    submodule is not proven to be its own, so the jail hides it
  *   subproc.started          info    tool, path, jail, probe_name
  *   subproc.exited           info    tool, outcome, code, duration_ms, probe_name
  *   subproc.timeout          warning tool, timeout_ms, probe_name
@@ -632,9 +630,9 @@ CHOKE_API int choke_policy_check(struct choke_policy *policy, const struct choke
  *
  * A tool has every key of chokepoint-policy(5) under its own name, and "line". A key that is absent
  * is null if absence has a meaning (args, path, sha256, execs, limits.timeout_s ...), else its
- * default. In a subcommand null means that the tool's key applies. In args and its subcommands "options" is the list with the sets expanded, and "sets" is
- * as written in the file. format is raised when a member changes its meaning or is removed, not
- * when one is added.
+ * default. In a subcommand null means that the tool's key applies. In args and its subcommands
+ * "options" is the list with the sets expanded, and "sets" is as written in the file. format is
+ * raised when a member changes its meaning or is removed, not when one is added.
  */
 CHOKE_API int choke_policy_json(struct choke_policy *policy, const char **ret_text, struct choke_error *error);
 
