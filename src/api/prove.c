@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/quote.h"
 #include "jail/bwrap.h"
+#include "jail/libraries.h"
 #include "jail/native_ops.h"
 #include "run/trial.h"
 #include "sys/host.h"
@@ -384,13 +385,15 @@ static void prove_whole(struct choke_context *context, const struct ck_jail *jai
                         struct ck_jail_state *state)
 {
     struct ck_jail_state first = *state;
-    kind.libraries = true;
-    prove_form(context, jail, kind, &first);
-    first.libraries = first.holds;
-    /* After a lack of resources nothing is known. */
-    if (first.holds || first.failed != 0) {
-        *state = first;
-        return;
+    kind.libraries = ck_libraries_fit();
+    if (kind.libraries) {
+        prove_form(context, jail, kind, &first);
+        first.libraries = first.holds;
+        /* After a lack of resources nothing is known. */
+        if (first.holds || first.failed != 0) {
+            *state = first;
+            return;
+        }
     }
     kind.libraries = false;
     prove_form(context, jail, kind, state);

@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 /*
@@ -24,6 +25,8 @@ static const char *const directories[] = {
     "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/local/lib64", "/lib", "/lib64",
 };
 #define DIRECTORIES (sizeof(directories) / sizeof(directories[0]))
+
+#define COPY_MAX ((rlim_t)5 << 20) /* a loader has at most 4 MiB (stub.c), and one page more with its stub */
 
 static bool beneath(const char *path, const char *directory)
 {
@@ -68,6 +71,12 @@ bool ck_libraries_overlap(const char *path)
         if (strcmp(path, "/") == 0 || beneath(path, directories[i]) || beneath(directories[i], path))
             return true;
     return false;
+}
+
+bool ck_libraries_fit(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur >= COPY_MAX;
 }
 
 /* ---- the proof ---- */

@@ -28,6 +28,12 @@ bool ck_libraries_hold(const struct ck_native_builder *program, const char *real
 bool ck_libraries_overlap(const char *path);
 
 /*
+ * Whether a file as large as a copy of a loader may be written: the caller's RLIMIT_FSIZE holds for
+ * the keeper too. Without it the jail must have no libraries.
+ */
+bool ck_libraries_fit(void);
+
+/*
  * Puts a copy of the loader `real` at the path inside, and notes it in *loader. -ENOTSUP: there is no
  * stub for it, or it is not the one that a proof tries, so the jail must have no libraries.
  */

@@ -82,7 +82,8 @@ static int resolve_work_paths(struct ck_plan *plan, const struct ck_grant *grant
 /* What a tool writes must not be code. Its root may be beneath a library directory, or hold one. */
 static bool may_have_libraries(const struct ck_plan *plan)
 {
-    return plan->jail.libraries && !(plan->workspace == CK_WORKSPACE_RW && ck_libraries_overlap(plan->host_root));
+    return plan->jail.libraries && ck_libraries_fit() &&
+           !(plan->workspace == CK_WORKSPACE_RW && ck_libraries_overlap(plan->host_root));
 }
 
 /*
