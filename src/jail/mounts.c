@@ -51,14 +51,37 @@ static bool describe(const struct ck_native_program *program, const struct ck_na
     return !!*ret_line;
 }
 
+/*
+ * A listed program in a library directory has no mount of its own: Landlock allows it by file. False:
+ * no memory.
+ */
+static bool describe_execs(const struct ck_native_program *program, struct ck_arena *arena, const char **lines,
+                           size_t *count)
+{
+    const struct ck_native_op *ops = ck_native_ops(program);
+    const uint32_t *execs = (const void *)((const char *)program + program->execs_at);
+    for (uint32_t i = 0; i < program->execs_count; i++) {
+        const char *path = ck_native_text(program, execs[i]);
+        uint32_t k = 0;
+        while (k < program->ops_count && strcmp(ck_native_text(program, ops[k].inside), path + 1) != 0)
+            k++;
+        if (k < program->ops_count)
+            continue;
+        lines[*count] = ck_arena_printf(arena, "exec %s", path);
+        if (!lines[(*count)++])
+            return false;
+    }
+    return true;
+}
+
 const char **ck_mounts_list(const struct ck_native_program *program, const char *root, enum ck_workspace workspace,
                             struct ck_arena *arena)
 {
     static const char *const names[] = {
         [CK_WORKSPACE_RO] = "ro", [CK_WORKSPACE_RW] = "rw", [CK_WORKSPACE_OVERLAY] = "overlay"};
     const struct ck_native_op *ops = ck_native_ops(program);
-    /* Three lines more than operations, and the NULL at the end. */
-    const char **lines = ck_arena_array(arena, program->ops_count + 4u, sizeof(*lines));
+    /* Three lines more than operations and programs, and the NULL at the end. */
+    const char **lines = ck_arena_array(arena, program->ops_count + program->execs_count + 4u, sizeof(*lines));
     size_t count = 0;
     if (!lines)
         return NULL;
@@ -67,6 +90,8 @@ const char **ck_mounts_list(const struct ck_native_program *program, const char 
             return NULL;
         count += lines[count] ? 1 : 0;
     }
+    if (!describe_execs(program, arena, lines, &count))
+        return NULL;
     lines[count++] = "tmpfs " CK_JAIL_TMP;
     lines[count++] = "proc /proc";
     lines[count] = bind_line(arena, names[workspace], ck_native_root(program) + 1, root);
