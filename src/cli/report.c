@@ -69,11 +69,15 @@ int ck_report_written(struct ck_session *session, int status)
 
     if (error == 0)
         return status;
-    if (is_reader_gone(session))
-        return CK_EXIT_SIGNAL + SIGPIPE;
     ck_outlet_print(&session->notes, "chokepoint: cannot write to standard %s: %s\n",
                     session->out.error != 0 ? "output" : "error", strerror(error));
     return CK_EXIT_REFUSED;
+}
+
+/* The same for the output of a tool. */
+static int passed_on(struct ck_session *session, int status)
+{
+    return is_reader_gone(session) ? CK_EXIT_SIGNAL + SIGPIPE : ck_report_written(session, status);
 }
 
 /*
@@ -262,7 +266,7 @@ static int report_json(struct ck_session *session, enum ck_report_form form, con
     write_json(session, result, form == CK_REPORT_JSON);
     if (status == 0 && session->out.cut)
         status = CK_EXIT_REFUSED;
-    return ck_report_written(session, status);
+    return passed_on(session, status);
 }
 
 int ck_report_result(struct ck_session *session, enum ck_report_form form, const struct choke_result *result)
@@ -283,7 +287,7 @@ int ck_report_result(struct ck_session *session, enum ck_report_form form, const
     bool expected = is_reader_gone(session) && result->outcome == CHOKE_CANCELLED;
     if (result->error.outcome != CHOKE_NONE && !expected)
         ck_report_message(session, &result->error);
-    return ck_report_written(session, status);
+    return passed_on(session, status);
 }
 
 int ck_report_failure(struct ck_session *session, enum ck_report_form form, const struct choke_error *error)

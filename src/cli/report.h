@@ -42,8 +42,8 @@ void ck_report_message(struct ck_session *session, const struct choke_error *err
 int ck_report_refusal_status(enum choke_outcome outcome, const struct choke_error *error);
 
 /*
- * Returns status; or CK_EXIT_REFUSED and a message if the output could not be written; or the status
- * of SIGPIPE, without a message, if its reader is gone.
+ * Returns status; or CK_EXIT_REFUSED and a message if the output could not be written. That the
+ * reader is gone is an error too: it lacks a part of the document.
  */
 int ck_report_written(struct ck_session *session, int status);
 
