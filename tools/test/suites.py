@@ -125,8 +125,8 @@ def tidy(options):
     depth = [f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang",
                                                 f"max-nodes={options.analyzer_nodes}")]
     tidy_cache = TidyCache("build-clang", depth)
-    # Not for generated files. For the tests the warnings of the compilers are enough.
-    files = sorted(path for path in tidy_cache.commands if not path.startswith(("build", "tests")))
+    # Not for assembler and generated files. For the tests the warnings of the compilers are enough.
+    files = sorted(path for path in tidy_cache.commands if path.endswith(".c") and not path.startswith(("build", "tests")))
 
     def one(path):
         key = tidy_cache.key(path)

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <linux/limits.h>
 #include <sys/stat.h>
 
 /* The name in CK_JAIL_KEPT: the address of the operation tells its number. */
