@@ -19,6 +19,7 @@
 #define TOTAL_MS 25000    /* for both jails together; the help promises at most 30 s */
 #define ATTEMPT_MS 5000   /* for one run */
 #define OUTPUT_BYTES 4096 /* the attacker prints one line */
+#define NO_TIME "no time was left for it"
 
 /* Exit statuses of the attacker: tests/helpers/victims/breach.h. */
 #define REFUSED_STATUS 113
@@ -113,14 +114,17 @@ static bool was_refused(const struct ck_attack_attempt *attempt, const struct ch
 }
 
 /* The fixture is checked first: an attacker that reached something may still report a refusal. */
-static void judge(struct ck_attack_fixture *fixture, const struct ck_attack_attempt *attempt,
+static void judge(const struct attack_call *call, const struct ck_attack_attempt *attempt,
                   const struct choke_result *run, struct ck_attack_result *result)
 {
-    const char *reached = ck_attack_fixture_reached(fixture);
+    const char *reached = ck_attack_fixture_reached(call->fixture);
     if (reached)
         broken(result, reached);
     else if (run->outcome == CHOKE_JAIL_UNAVAILABLE)
         not_available(result, attempt->layer, run->error.message);
+    /* On a slow machine the last run had less time than an attempt needs. */
+    else if (run->outcome == CHOKE_TIMEOUT && ck_clock_now_ms() >= call->deadline_ms)
+        not_available(result, attempt->layer, NO_TIME);
     else if (was_refused(attempt, run))
         /* The result is zero-filled, and 0 is CK_ATTACK_HELD. */
         return;
@@ -142,7 +146,7 @@ static int make_attempt(const struct attack_call *call, const struct ck_attack_a
         return 0;
     }
     if (ck_clock_now_ms() >= call->deadline_ms) {
-        not_available(result, attempt->layer, "no time was left for it");
+        not_available(result, attempt->layer, NO_TIME);
         return 0;
     }
     int r = 0;
@@ -155,7 +159,7 @@ static int make_attempt(const struct attack_call *call, const struct ck_attack_a
     if (r == 0)
         r = run_args(call, attempt->entry, attempt->args, &run, error);
     if (r == 0)
-        judge(call->fixture, attempt, run, result);
+        judge(call, attempt, run, result);
     choke_result_free(run);
     return r;
 }
