@@ -10,6 +10,7 @@
 #define CK_BASE_ERRKIND_H
 
 #include <errno.h>
+#include <stdbool.h>
 
 enum ck_errkind {
     CK_ERRKIND_REFUSED, /* not permitted, or not supported: the same answer the next time */
@@ -46,6 +47,15 @@ static inline enum ck_errkind ck_errkind_of(int errnum)
     default:
         return CK_ERRKIND_TRANSIENT;
     }
+}
+
+/*
+ * Was there no memory or no descriptor? For calls that have many other answers, such as a look-up:
+ * a shortage says nothing about the path. errnum is positive.
+ */
+static inline bool ck_errkind_is_shortage(int errnum)
+{
+    return errnum == ENOMEM || errnum == EMFILE || errnum == ENFILE || errnum == ENOBUFS;
 }
 
 #endif

@@ -26,36 +26,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define UP_MAX 4096   /* an end for the loop; real paths are shorter */
 #define ENTER_SHARE 8 /* entering this many directories costs about as much as making a file */
 
 /* ---- the directory ----------------------------------------------------------------------- */
-
-/*
- * Goes up from the directory to "/". Returns -EXDEV if the root is on the way. Paths are not
- * compared, because the same directory can have several (bind mounts, symlinks above).
- */
-static int check_outside(int directory_fd, struct ck_identity root)
-{
-    CK_FD at = fcntl(directory_fd, F_DUPFD_CLOEXEC, 3);
-    struct ck_identity here, above;
-    int r = at < 0 ? -errno : ck_trust_identity_of(at, &here);
-    for (int i = 0; r == 0 && i < UP_MAX; i++) {
-        if (here.device == root.device && here.inode == root.inode)
-            return -EXDEV;
-        int up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (up < 0)
-            return -errno;
-        ck_fd_close(&at);
-        at = up;
-        r = ck_trust_identity_of(at, &above);
-        /* Only "/" is its own parent. */
-        if (r == 0 && here.device == above.device && here.inode == above.inode)
-            return 0;
-        here = above;
-    }
-    return r < 0 ? r : -ELOOP;
-}
 
 static int check_empty(int directory_fd)
 {
@@ -124,7 +97,9 @@ int ck_keep_check(const char *path, struct ck_identity root, struct ck_arena *ar
     struct ck_keep_target place = {.fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)};
     int r = place.fd >= 0 ? 0 : errno == ENOENT ? open_above(path, arena, &place) : -errno;
     if (r == 0)
-        r = check_outside(place.fd, root);
+        r = ck_trust_is_above(place.fd, root);
+    if (r == 1)
+        r = -EXDEV;
     if (r == 0 && !place.name)
         r = check_ours(place.fd);
     if (r == 0 && !place.name)

@@ -7,6 +7,7 @@
  */
 #include "run/helper_files.h"
 
+#include "base/errkind.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/heap.h"
@@ -100,7 +101,7 @@ static int list_directory(const char *path, struct dirent ***ret_names)
 {
     int count = scandir(path, ret_names, NULL, alphasort);
     if (count < 0)
-        return errno == ENOMEM ? -ENOMEM : 0;
+        return ck_errkind_is_shortage(errno) ? -errno : 0;
     if (count <= ENTRIES_MAX)
         return count;
     free_names(*ret_names, count);
@@ -148,7 +149,9 @@ static int open_helper(const struct finder *finder, const char *text)
 static int open_match(const struct finder *finder, const char *path)
 {
     struct stat status;
-    if (stat(path, &status) < 0 || finder->directory != !!S_ISDIR(status.st_mode))
+    if (stat(path, &status) < 0)
+        return ck_errkind_is_shortage(errno) ? -errno : 0;
+    if (finder->directory != !!S_ISDIR(status.st_mode))
         return 0;
     return open_helper(finder, path);
 }

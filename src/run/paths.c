@@ -1,6 +1,7 @@
 /* paths.c - see paths.h. */
 #include "run/paths.h"
 
+#include "base/errkind.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
@@ -29,12 +30,6 @@ static int refuse(const struct ck_plan_sources *sources, struct ck_plan *plan, c
     return ck_plan_refuse(plan, NULL, rule);
 }
 
-/* A lack of resources says nothing about the path, so it must not become a refusal. */
-static bool is_shortage(int r)
-{
-    return r == -EMFILE || r == -ENFILE || r == -ENOMEM;
-}
-
 /*
  * What follows /work in a path that is not beneath the root, or NULL. SOURCE of a mount is a path
  * for a service on the host, which knows no /work.
@@ -56,7 +51,7 @@ static int note(struct ck_plan *plan, const char *text, struct ck_plan_path *ret
     int r = ck_beneath_locate(plan->root_fd, text, place, sizeof(place));
     /* It was removed or replaced after the check: the tool gets the spelling of the request. */
     if (r < 0)
-        return is_shortage(r) ? -ENOMEM : 0;
+        return ck_errkind_is_shortage(-r) ? r : 0;
     ret_path->from_root = ck_arena_strdup(&plan->arena, place);
     return !ret_path->from_root ? -ENOMEM : 0;
 }
@@ -65,7 +60,7 @@ static int check_path(struct ck_plan *plan, const struct ck_path_use *use, struc
 {
     bool must_exist = use->type != CK_TYPE_INSIDE;
     int r = ck_beneath_stays(plan->root_fd, plan->cwd_fd, use->path, use->length, must_exist);
-    if (is_shortage(r) || use->length == 0 || use->path[0] != '/' || use->length >= PATH_MAX)
+    if (ck_errkind_is_shortage(-r) || use->length == 0 || use->path[0] != '/' || use->length >= PATH_MAX)
         return r;
     const char *text = ck_arena_memdup(&plan->arena, use->path, use->length);
     if (!text)
@@ -90,8 +85,8 @@ int ck_paths_check(const struct ck_plan_sources *sources, struct ck_plan *plan)
         return -ENOMEM;
     for (size_t i = 0; i < parsed->paths_count; i++) {
         int r = check_path(plan, &parsed->paths[i], &plan->paths[i]);
-        if (is_shortage(r))
-            return -ENOMEM;
+        if (ck_errkind_is_shortage(-r))
+            return r;
         if (r < 0)
             return refuse(sources, plan, &parsed->paths[i], -r);
     }

@@ -12,7 +12,7 @@
 
 #include "run/plan.h"
 
-/* Fills plan->paths. 0; -ECANCELED for a refusal; -ENOMEM. */
+/* Fills plan->paths. 0; -ECANCELED for a refusal; the negative errno of a shortage. */
 int ck_paths_check(const struct ck_plan_sources *sources, struct ck_plan *plan);
 
 /*

@@ -38,7 +38,7 @@ struct ck_plan_sources {
     struct ck_bwrap_state *bwrap_state;
     int null_fd;
     const char *audit_path; /* absolute; NULL: no audit log */
-    /* The directory of the state of chokepoint, which may not exist; false: there is none. */
+    /* The directory of the state of chokepoint, which may not exist; false: no directory is known. */
     bool (*find_state)(char ret_path[PATH_MAX]);
 };
 
@@ -129,7 +129,7 @@ struct ck_plan {
     bool sealed;      /* the tool may execute nothing, not even itself */
 };
 
-/* 0, also for a refusal; -ENOMEM. ret needs ck_plan_done in any case. */
+/* 0, also for a refusal; the negative errno of a shortage. ret needs ck_plan_done in any case. */
 int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_request *request, struct ck_plan *ret);
 void ck_plan_done(struct ck_plan *plan);
 

@@ -1,6 +1,7 @@
 /* shown.c - see shown.h. docs/adr/0055 and 0056 have the reasons. */
 #include "run/shown.h"
 
+#include "base/errkind.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/quote.h"
@@ -19,45 +20,36 @@
 
 /* ---- what a directory may not be ---- */
 
-static bool is_same(struct ck_identity identity, const struct stat *status)
+static struct ck_identity identity(const struct stat *status)
 {
-    return identity.device == status->st_dev && identity.inode == status->st_ino;
+    return (struct ck_identity){.device = status->st_dev, .inode = status->st_ino};
 }
 
-/* Does the directory hold the one that fd has open, or is it that one? */
-static bool holds(const struct stat *directory, int fd)
+/*
+ * Is the directory that fd has open the other one, or beneath it? 1, 0, or the negative errno of a
+ * shortage. If a directory above cannot be opened the answer is 1: nothing is shown then.
+ */
+static int is_held(int fd, const struct stat *directory)
 {
-    struct ck_identity here, last = {0};
-    CK_FD at = openat(fd, ".", DIRECTORY);
-    while (at >= 0 && ck_trust_identity_of(at, &here) == 0) {
-        if (is_same(here, directory))
-            return true;
-        if (here.device == last.device && here.inode == last.inode)
-            return false; /* ".." of "/" is "/" */
-        last = here;
-        int above = openat(at, "..", DIRECTORY);
-        ck_fd_close(&at);
-        at = above;
-    }
-    /* Not known: a directory above cannot be opened. Nothing is shown then. */
-    return true;
+    int r = ck_trust_is_above(fd, identity(directory));
+    return r < 0 && !ck_errkind_is_shortage(-r) ? 1 : r;
 }
 
 /* If the path does not exist yet, its nearest existing parent decides. */
-static bool holds_path(const struct stat *directory, const char *path)
+static int is_path_held(const char *path, const struct stat *directory)
 {
     char above[PATH_MAX];
     size_t length = strlen(path);
     if (path[0] != '/' || length >= sizeof(above))
-        return true;
+        return 1;
     memcpy(above, path, length + 1);
     for (;;) {
         CK_FD fd = open(above[0] != '\0' ? above : "/", DIRECTORY);
         if (fd >= 0)
-            return holds(directory, fd);
+            return is_held(fd, directory);
         char *slash = strrchr(above, '/');
         if (!slash || (errno != ENOENT && errno != ENOTDIR))
-            return true;
+            return ck_errkind_is_shortage(errno) ? -errno : 1;
         *slash = '\0';
     }
 }
@@ -68,35 +60,47 @@ static bool passes_machine(const struct ck_trusted *place)
     static const char *const trees[] = {"/proc", "/sys", "/dev", "/run"};
     struct stat status;
     for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++)
-        if (stat(trees[i], &status) == 0 &&
-            ck_trust_passes(place, (struct ck_identity){.device = status.st_dev, .inode = status.st_ino}))
+        if (stat(trees[i], &status) == 0 && ck_trust_passes(place, identity(&status)))
             return true;
     return false;
 }
 
-/* Why it may not be shown, or NULL. */
-static const char *fault_of(const struct ck_plan_sources *sources, const struct ck_plan *plan,
-                            const struct ck_trusted *place)
+/* The faults that the walk and the status show; NULL: none of these. */
+static const char *fault_of(const struct ck_plan *plan, const struct ck_trusted *place)
 {
     struct stat top;
-    char state[PATH_MAX];
     if (!S_ISDIR(place->status.st_mode))
         return "is not a directory";
-    if (stat("/", &top) < 0 || (top.st_dev == place->status.st_dev && top.st_ino == place->status.st_ino))
+    if (stat("/", &top) < 0 || ck_trust_is_same(identity(&top), identity(&place->status)))
         return "is the root of the file system";
     if (passes_machine(place))
         return "is in /proc, /sys, /dev or /run";
     if (place->status.st_mode & (S_IWGRP | S_IWOTH))
         return "may be written by group or others; fix it with chmod go-w";
-    if (ck_trust_passes(place, plan->root))
-        return "is inside the root";
-    if (holds(&place->status, plan->root_fd))
-        return "holds the root";
-    if (sources->audit_path && holds_path(&place->status, sources->audit_path))
-        return "holds the audit log";
-    if (sources->find_state && sources->find_state(state) && holds_path(&place->status, state))
-        return "holds chokepoint's own state";
-    return NULL;
+    return ck_trust_passes(place, plan->root) ? "is inside the root" : NULL;
+}
+
+/* *ret_fault is why it may not be shown, or NULL. 0, or the negative errno of a shortage. */
+static int find_fault(const struct ck_plan_sources *sources, const struct ck_plan *plan, const struct ck_trusted *place,
+                      const char **ret_fault)
+{
+    char state[PATH_MAX];
+    *ret_fault = fault_of(plan, place);
+    if (*ret_fault)
+        return 0;
+    *ret_fault = "holds the root";
+    int r = is_held(plan->root_fd, &place->status);
+    if (r == 0 && sources->audit_path) {
+        *ret_fault = "holds the audit log";
+        r = is_path_held(sources->audit_path, &place->status);
+    }
+    if (r == 0 && sources->find_state && sources->find_state(state)) {
+        *ret_fault = "holds chokepoint's own state";
+        r = is_path_held(state, &place->status);
+    }
+    if (r != 1)
+        *ret_fault = NULL;
+    return r < 0 ? r : 0;
 }
 
 /* ---- the list ---- */
@@ -124,13 +128,15 @@ static int add_read(const struct ck_plan_sources *sources, struct ck_plan *plan,
 {
     struct ck_trusted place;
     struct choke_error error = {0};
+    const char *fault = NULL;
     int r = ck_trust_walk(path, &place, &error);
-    const char *fault = r == 0 ? fault_of(sources, plan, &place) : NULL;
+    if (r == 0)
+        r = find_fault(sources, plan, &place, &fault);
     if (r == 0 && !fault)
         r = add(plan, path, &place);
     ck_trust_done(&place);
-    if (r == -EMFILE || r == -ENFILE || r == -ENOMEM)
-        return -ENOMEM;
+    if (ck_errkind_is_shortage(-r))
+        return r;
     if (r == -ENOENT || (r == 0 && !fault))
         return 0;
     /* The walk has no last component for "/". */
@@ -162,8 +168,11 @@ static int add_git(const struct ck_plan_sources *sources, struct ck_plan *plan)
     struct ck_gitlink *link = malloc(sizeof(*link));
     if (!link)
         return -ENOMEM;
+    const char *fault = NULL;
     int r = ck_gitlink_find(plan->root_fd, link);
-    const char *fault = r == 1 ? fault_of(sources, plan, &link->place) : NULL;
+    int failure = r == 1 ? find_fault(sources, plan, &link->place, &fault) : 0;
+    if (failure < 0)
+        r = failure;
     if (r == 1 && !fault)
         fault = place_fault(plan, link->path);
     if (fault)
@@ -178,7 +187,7 @@ static int add_git(const struct ck_plan_sources *sources, struct ck_plan *plan)
     ck_gitlink_done(link);
     free(link);
     plan->git_shown = r == 0 && !fault && plan->shown_count > 0;
-    return failed || (r < 0 && r != -EPERM) ? -ENOMEM : 0;
+    return failed ? -ENOMEM : r < 0 && r != -EPERM ? r : 0;
 }
 
 int ck_shown_collect(const struct ck_plan_sources *sources, struct ck_plan *plan, const struct ck_grant *grant)

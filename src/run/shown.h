@@ -14,7 +14,7 @@
 
 /*
  * Fills plan->shown, and plan->git_message if a git directory is not shown. 0; -ECANCELED for a
- * refusal; -ENOMEM.
+ * refusal; the negative errno of a shortage.
  */
 int ck_shown_collect(const struct ck_plan_sources *sources, struct ck_plan *plan, const struct ck_grant *grant);
 

@@ -7,6 +7,7 @@
  */
 #include "sys/beneath.h"
 
+#include "base/errkind.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/file.h"
@@ -35,7 +36,7 @@ static int fail(struct choke_error *error, const char *what, const char *path, i
 {
     const char *why = errnum == EXDEV || errnum == ELOOP ? "it leads out of the root" : ck_beneath_strerror(errnum);
     /* A lack of descriptors or memory says nothing about the directory. */
-    bool ours = errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM;
+    bool ours = ck_errkind_is_shortage(errnum);
     return ck_error_set(error, ours ? CHOKE_SPAWN_FAILED : CHOKE_CWD, errnum, "%s '%s' cannot be used: %s", what,
                         CK_QUOTE(path), why);
 }

@@ -11,6 +11,7 @@
  */
 #include "sys/gitlink.h"
 
+#include "base/errkind.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/file.h"
@@ -36,32 +37,23 @@ struct search {
     struct ck_identity root;
     struct ck_identity link; /* the file .git of the root */
     struct ck_gitlink *found;
+    int shortage; /* a negative errno: something could not be looked at, so nothing is known */
     /* texts, here because together they are too large for a stack of 64 KiB */
     char link_text[PATH_MAX], gitdir[PATH_MAX], value[PATH_MAX], right[PATH_MAX], scratch[PATH_MAX];
     char line[LINK_MAX_BYTES + 1];
     char whole[2 * PATH_MAX];
 };
 
-static bool is_shortage(int r)
-{
-    return r == -EMFILE || r == -ENFILE || r == -ENOMEM;
-}
-
-static bool same(struct ck_identity a, struct ck_identity b)
-{
-    return a.device == b.device && a.inode == b.inode;
-}
-
 /* ---- messages ---- */
 
-/* The nearest directory above the root that has a directory .git; "" if there is none. */
+/* The nearest directory above the root that has a directory .git; "" if none has one. */
 static void find_above(const struct search *search, char *ret_path)
 {
     CK_FD fd = openat(search->root_fd, "..", DIRECTORY);
     struct ck_identity here, last = search->root;
     struct stat status;
     ret_path[0] = '\0';
-    while (fd >= 0 && ck_trust_identity_of(fd, &here) == 0 && !same(here, last)) {
+    while (fd >= 0 && ck_trust_identity_of(fd, &here) == 0 && !ck_trust_is_same(here, last)) {
         if (fstatat(fd, ".git", &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode)) {
             if (ck_beneath_path(fd, ret_path, PATH_MAX) < 0)
                 ret_path[0] = '\0';
@@ -76,7 +68,7 @@ static void find_above(const struct search *search, char *ret_path)
 
 /*
  * The directory whose own .git the link leads into, by the text of the link: for a message, so it
- * need not be proven. "" if there is none.
+ * need not be proven. "" if the link does not look like that.
  */
 static void find_named(const struct search *search, char *ret_path)
 {
@@ -92,10 +84,12 @@ static void find_named(const struct search *search, char *ret_path)
         ret_path[git - search->whole] = '\0';
 }
 
-/* right: the root to use instead; NULL or "": look for one. */
+/* right: the root to use instead; NULL or "": look for one. After a shortage its errno, no message. */
 static int refuse(struct search *search, const char *why, const char *right)
 {
     char quoted[CK_QUOTE_MAX];
+    if (search->shortage < 0)
+        return search->shortage;
     if (!right || right[0] == '\0') {
         find_above(search, search->scratch);
         if (search->scratch[0] == '\0')
@@ -111,6 +105,20 @@ static int refuse(struct search *search, const char *why, const char *right)
 }
 
 /* ---- files ---- */
+
+/* Returns r, a descriptor or a negative errno, and notes a shortage. */
+static int note(struct search *search, int r)
+{
+    if (r < 0 && ck_errkind_is_shortage(-r))
+        search->shortage = r;
+    return r;
+}
+
+static int open_directory(struct search *search, int directory_fd, const char *path)
+{
+    int fd = openat(directory_fd, path, DIRECTORY);
+    return note(search, fd < 0 ? -errno : fd);
+}
 
 /*
  * One line of text: a path, maybe after a prefix. 1; 0 if it does not begin with the prefix; -EPERM
@@ -137,7 +145,7 @@ static int read_line(struct search *search, int fd, const char *prefix, char ret
 
 static int read_line_of(struct search *search, int directory_fd, const char *name, char ret_path[PATH_MAX])
 {
-    CK_FD fd = ck_file_open(directory_fd, name, O_NOFOLLOW, NULL);
+    CK_FD fd = note(search, ck_file_open(directory_fd, name, O_NOFOLLOW, NULL));
     return fd < 0 ? fd : read_line(search, fd, "", ret_path);
 }
 
@@ -166,12 +174,12 @@ static bool names_root(struct search *search, int directory_fd, const char *path
     if (!name || strcmp(name, "/.git") != 0)
         return false;
     (void)snprintf(parent, PATH_MAX, "%.*s", name == path ? 1 : (int)(name - path), path);
-    CK_FD fd = openat(directory_fd, parent, DIRECTORY);
+    CK_FD fd = open_directory(search, directory_fd, parent);
     if (fd < 0 || ck_trust_identity_of(fd, &holder) < 0)
         return false;
-    if (same(holder, search->root))
+    if (ck_trust_is_same(holder, search->root))
         return fstatat(fd, ".git", &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode) &&
-               same((struct ck_identity){status.st_dev, status.st_ino}, search->link);
+               ck_trust_is_same((struct ck_identity){status.st_dev, status.st_ino}, search->link);
     if (ck_beneath_path(fd, search->right, PATH_MAX) < 0)
         search->right[0] = '\0';
     return false;
@@ -190,15 +198,15 @@ static int prove_worktree(struct search *search, int admin_fd)
     char *id = strrchr(admin, '/');
     *id = '\0';
     const char *worktrees = strrchr(admin, '/');
-    CK_FD common_fd = openat(admin_fd, "../..", DIRECTORY);
+    CK_FD common_fd = open_directory(search, admin_fd, "../..");
     if (common_fd < 0)
-        return -errno;
+        return common_fd;
     CK_FD named_fd = read_line_of(search, admin_fd, "commondir", search->value) == 1
-                         ? openat(admin_fd, search->value, DIRECTORY)
+                         ? open_directory(search, admin_fd, search->value)
                          : -1;
     if (!worktrees || strcmp(worktrees, "/worktrees") != 0 || named_fd < 0 ||
         ck_trust_identity_of(common_fd, &above) < 0 || ck_trust_identity_of(named_fd, &named) < 0 ||
-        !same(above, named) || !is_git_directory(common_fd))
+        !ck_trust_is_same(above, named) || !is_git_directory(common_fd))
         return refuse(search, "it is not in 'worktrees' of a git directory", NULL);
     return ck_fd_take(&common_fd);
 }
@@ -284,7 +292,7 @@ static int prove_submodule(struct search *search, int module_fd)
     char *right = search->right;
     struct ck_identity leads;
     int r = ck_file_read(module_fd, "config", O_NOFOLLOW, CONFIG_MAX_BYTES, &text, &length);
-    if (is_shortage(r))
+    if (ck_errkind_is_shortage(-r))
         return r;
     if (r < 0 || !is_git_directory(module_fd))
         return refuse(search, "it is not a git directory", NULL);
@@ -297,10 +305,10 @@ static int prove_submodule(struct search *search, int module_fd)
     }
     if (r != 1)
         return refuse(search, "its config does not name one work tree", NULL);
-    CK_FD fd = openat(module_fd, search->value, DIRECTORY);
+    CK_FD fd = open_directory(search, module_fd, search->value);
     if (fd < 0 || ck_trust_identity_of(fd, &leads) < 0)
         return refuse(search, "its core.worktree leads nowhere", NULL);
-    if (same(leads, search->root))
+    if (ck_trust_is_same(leads, search->root))
         return 0;
     return refuse(search, "its core.worktree leads elsewhere", ck_beneath_path(fd, right, PATH_MAX) < 0 ? NULL : right);
 }
@@ -321,11 +329,11 @@ static int take_place(struct search *search, int fd)
     r = ck_trust_walk(found->path, &found->place, &error);
     if (r == 0)
         r = ck_trust_identity_of(found->place.fd, &walked);
-    if (is_shortage(r))
+    if (ck_errkind_is_shortage(-r))
         return r;
     if (r < 0)
         return refuse(search, r == -EPERM ? error.message : strerror(-r), NULL);
-    return same(wanted, walked) ? 1 : refuse(search, "it was replaced during the look-up", NULL);
+    return ck_trust_is_same(wanted, walked) ? 1 : refuse(search, "it was replaced during the look-up", NULL);
 }
 
 /* place: what .git names. */
@@ -336,7 +344,7 @@ static int prove(struct search *search, const struct ck_trusted *place)
     if (!S_ISDIR(place->status.st_mode))
         return refuse(search, "it is not a directory", NULL);
     int r = read_line_of(search, place->fd, "gitdir", search->gitdir);
-    if (is_shortage(r))
+    if (ck_errkind_is_shortage(-r))
         return r;
     if (r == -ENOENT) {
         r = prove_submodule(search, place->fd);
@@ -362,7 +370,7 @@ static int find(struct search *search)
     r = ck_trust_walk(search->whole, &place, &error);
     if (r == 0)
         r = prove(search, &place);
-    else if (!is_shortage(r))
+    else if (!ck_errkind_is_shortage(-r))
         r = refuse(search, r == -EPERM ? error.message : strerror(-r), NULL);
     ck_trust_done(&place);
     return r;
@@ -386,16 +394,19 @@ int ck_gitlink_find(int root_fd, struct ck_gitlink *ret)
     ret->place = (struct ck_trusted){.fd = -1, .parent_fd = -1};
     ret->message[0] = '\0';
     /* Only a regular file is a link. Opening anything else could block, or have effects. */
-    if (fstatat(root_fd, ".git", &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
+    if (fstatat(root_fd, ".git", &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return ck_errkind_is_shortage(errno) ? -errno : 0;
+    if (!S_ISREG(status.st_mode))
         return 0;
     CK_FD fd = ck_file_open(root_fd, ".git", O_NOFOLLOW, &status);
     if (fd < 0)
-        return is_shortage(fd) ? fd : 0;
+        return ck_errkind_is_shortage(-fd) ? fd : 0;
     CK_HEAP struct search *search = ck_heap_own(malloc(sizeof(*search)));
     if (!search)
         return -ENOMEM;
     search->root_fd = root_fd;
     search->found = ret;
+    search->shortage = 0;
     search->whole[0] = '\0';
     return start(search, fd, &status);
 }

@@ -18,6 +18,7 @@
 
 /* The kernel's own limit on symlinks in one look-up (MAXSYMLINKS). */
 #define LINKS_MAX 40
+#define UP_MAX 4096 /* an end for the loop; real paths are shorter */
 
 struct trust_walk {
     struct ck_trusted *found;
@@ -38,10 +39,37 @@ int ck_trust_identity_of(int fd, struct ck_identity *ret_identity)
     return 0;
 }
 
+bool ck_trust_is_same(struct ck_identity a, struct ck_identity b)
+{
+    return a.device == b.device && a.inode == b.inode;
+}
+
+int ck_trust_is_above(int fd, struct ck_identity directory)
+{
+    CK_FD at = openat(fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct ck_identity here = {0}, above = {0};
+    int r = at < 0 ? -errno : ck_trust_identity_of(at, &here);
+    for (int i = 0; r == 0 && i < UP_MAX; i++) {
+        if (ck_trust_is_same(here, directory))
+            return 1;
+        int up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (up < 0)
+            return -errno;
+        ck_fd_close(&at);
+        at = up;
+        r = ck_trust_identity_of(at, &above);
+        /* Only "/" is its own parent. */
+        if (r == 0 && ck_trust_is_same(here, above))
+            return 0;
+        here = above;
+    }
+    return r < 0 ? r : -ELOOP;
+}
+
 bool ck_trust_passes(const struct ck_trusted *trusted, struct ck_identity directory)
 {
     for (size_t i = 0; i < trusted->chain_length; i++)
-        if (trusted->chain[i].device == directory.device && trusted->chain[i].inode == directory.inode)
+        if (ck_trust_is_same(trusted->chain[i], directory))
             return true;
     return false;
 }

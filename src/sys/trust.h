@@ -49,4 +49,12 @@ bool ck_trust_passes(const struct ck_trusted *trusted, struct ck_identity direct
 
 int ck_trust_identity_of(int fd, struct ck_identity *ret_identity);
 
+bool ck_trust_is_same(struct ck_identity a, struct ck_identity b);
+
+/*
+ * Is the directory the one that fd has open, or above it? 1 or 0, or a negative errno. Paths are not
+ * compared: the same directory can have several (bind mounts, symlinks above).
+ */
+int ck_trust_is_above(int fd, struct ck_identity directory);
+
 #endif

@@ -1,12 +1,21 @@
-/* test_gitlink.c - core.worktree is read as git reads it, or not at all. */
+/*
+ * test_gitlink.c - core.worktree is read as git reads it, or not at all; and a lack of descriptors
+ * is no answer.
+ */
+#undef _FORTIFY_SOURCE /* its openat is inline, and cannot be defined below */
 #include "sys/gitlink.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -57,9 +66,66 @@ static void a_value_that_is_too_long_is_not_read(void **state)
     assert_int_equal(ck_gitlink_worktree_key(text, strlen(text), value), -EINVAL);
 }
 
+/* A repository with the worktree ROOT, in a new directory. The worktree is returned open. */
+static int make_worktree(char base[64])
+{
+    char command[1024];
+    (void)snprintf(base, 64, "/tmp/choke-test-gitlink-XXXXXX");
+    assert_non_null(mkdtemp(base));
+    (void)snprintf(command, sizeof(command),
+                   "cd %s && umask 022 && mkdir -p c/objects c/refs c/worktrees/id root && : > c/HEAD && "
+                   "echo ../.. > c/worktrees/id/commondir && echo %s/root/.git > c/worktrees/id/gitdir && "
+                   "echo gitdir: %s/c/worktrees/id > root/.git",
+                   base, base, base);
+    assert_int_equal(system(command), 0);
+    (void)snprintf(command, sizeof(command), "%s/root", base);
+    int fd = open(command, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static int call, failing_call;
+
+/* In place of the one of libc: the call with the number failing_call has no descriptor. */
+int openat(int directory_fd, const char *path, int flags, ...)
+{
+    va_list rest;
+    va_start(rest, flags);
+    mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+    va_end(rest);
+    if (++call != failing_call)
+        return (int)syscall(SYS_openat, directory_fd, path, flags, mode);
+    errno = ENFILE;
+    return -1;
+}
+
+/* Whichever call fails, the answer is the right one, or that a descriptor was missing. */
+static void a_lack_of_descriptors_hides_nothing(void **state)
+{
+    char base[64], command[128];
+    struct ck_gitlink link;
+    int r, failures = 0;
+    (void)state;
+    int root_fd = make_worktree(base);
+    do {
+        call = 0;
+        failing_call++;
+        r = ck_gitlink_find(root_fd, &link);
+        failures += r == -ENFILE ? 1 : 0;
+        ck_gitlink_done(&link);
+        assert_true(r == 1 || r == -ENFILE);
+    } while (call >= failing_call);
+    assert_int_equal(r, 1);
+    assert_true(failures > 5);
+    (void)close(root_fd);
+    (void)snprintf(command, sizeof(command), "rm -r %s", base);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_value_is_read_as_git_reads_it),
-                                       cmocka_unit_test(a_value_that_is_too_long_is_not_read)};
+                                       cmocka_unit_test(a_value_that_is_too_long_is_not_read),
+                                       cmocka_unit_test(a_lack_of_descriptors_hides_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
