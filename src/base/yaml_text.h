@@ -20,7 +20,7 @@ struct ck_yaml_place {
 struct ck_yaml_place ck_yaml_text_place(const char *text, size_t length, size_t offset);
 
 /*
- * Offset of the first line that begins with '%', or length if there is none. Such a text is refused
+ * Offset of the first line that begins with '%', or length if no line does. Such a text is refused
  * before libyaml reads it: libyaml compares each directive with all earlier ones, which takes ten
  * seconds for a megabyte of them.
  */

@@ -253,7 +253,7 @@ static bool add_intent(struct ck_audit_table *table, const struct choke_audit_re
     return intent->command && (!subject.tool || intent->tool) && (!subject.probe || intent->probe);
 }
 
-/* open_count if there is none, for example because it was in an older file. */
+/* open_count: not found, for example because it was in an older file. */
 static size_t find_intent(const struct ck_audit_table *table, const json_t *seq)
 {
     size_t index = 0;

@@ -45,7 +45,7 @@ bool ck_libraries_is_loader(int fd, struct ck_arena *arena);
 
 /*
  * For a proof. Binds as code what the proof tries to execute and must not, and finds the loader.
- * -ENOTSUP: there is none.
+ * -ENOTSUP: this machine has no loader that can be tried.
  */
 int ck_libraries_add_proof(struct ck_native_builder *program, const char **ret_loader);
 

@@ -99,7 +99,7 @@ static void diff_rules(struct ck_policy_changes *changes, const struct ck_rules 
 
 /* ---- subcommands ------------------------------------------------------------------------- */
 
-/* By the exact name; NULL: there is none. */
+/* By the exact name; NULL: not found. */
 static const struct ck_subcommand *find_subcommand(const struct ck_args *args, const char *name)
 {
     for (uint32_t i = 0; i < args->subcommands_count; i++)
@@ -245,7 +245,7 @@ static void diff_exact(const struct ck_diff_pair *pair)
                    after->only_exact ? CHOKE_CHANGE_NARROWS : CHOKE_CHANGE_WIDENS);
 }
 
-/* By its name; NULL: there is none. */
+/* By its name; NULL: not found. */
 static const struct ck_option_set *find_set(const struct ck_args *args, const char *name)
 {
     for (uint32_t i = 0; i < args->sets_count; i++)

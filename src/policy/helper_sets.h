@@ -30,7 +30,7 @@ struct ck_helper {
     const struct ck_helper_set *set; /* it is from; '*' in its path is a pattern. NULL: from `execs` */
 };
 
-/* The helper with this index: those of `execs`, then those of each set. False: there is none. */
+/* The helper with this index: those of `execs`, then those of each set. False: there are fewer. */
 bool ck_helper_sets_at(const struct ck_tool *tool, uint32_t index, struct ck_helper *ret_helper);
 
 /* Is the text a helper of the tool, from `execs` or from a set? */

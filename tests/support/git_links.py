@@ -30,6 +30,6 @@ class Links:
 
 
 def hidden(box, answer):
-    """The message of the event that a git directory is not shown; None if there is none."""
+    """The message of the event that a git directory is not shown; None: no such event."""
     found = [event for event in box.events(answer) if event["event"] == "subproc.git.hidden"]
     return found[0]["message"] if found else None

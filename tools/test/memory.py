@@ -18,7 +18,7 @@ _made = []
 
 
 def directory():
-    """Its path, or None where there is none."""
+    """Its path; None if nothing was mounted."""
     return _made[0] if _made else None
 
 

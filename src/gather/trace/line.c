@@ -140,7 +140,7 @@ struct ck_trace_span ck_trace_span_after(struct ck_trace_span span, const char *
 
 /* ---- lines ---- */
 
-/* Returns the number of digits; 0 if there is none. */
+/* Returns the number of digits, which may be 0. */
 static size_t take_pid(struct ck_trace_span line, unsigned long *ret_pid)
 {
     size_t i = 0;

@@ -224,7 +224,7 @@ static bool is_nearer(const char *path, const char *than)
     return depth != other ? depth < other : strcmp(path, than) < 0;
 }
 
-/* NULL if there is none. */
+/* NULL if the list is empty. */
 static const char *nearest_of(const char *const *paths)
 {
     const char *nearest = *paths;

@@ -83,7 +83,7 @@ bool ck_scopes_walk_next(struct ck_scopes *scopes, TSTreeCursor *cursor)
             if (!ts_tree_cursor_goto_parent(cursor))
                 return false;
     uint32_t start = ts_node_start_byte(ts_tree_cursor_current_node(cursor));
-    /* Ends at the file at the latest: its end is NONE. */
+    /* Ends at the scope of the file at the latest: its end is NONE, which is above every offset. */
     while (scopes->items[scopes->current].end <= start)
         scopes->current = scopes->items[scopes->current].parent;
     return true;
