@@ -170,6 +170,15 @@ def test_jobs_bound_how_many_run_at_once(user_box):
     assert intervals(found)["two"][0] >= intervals(found)["one"][1]
 
 
+def test_tools_that_execute_nothing_and_others_alternate_in_one_context(box):
+    """The processes that serve the first kind are sealed for life, and must serve no other."""
+    policy = box.write_policy([box.entry("true", execs=[]), box.entry("sh", execs=["cat"]), box.entry("cat")])
+    probes = [probe("first", "true"), probe("second", "sh", "-c", "exec cat /dev/null", needs=["first"]),
+              probe("third", "true", needs=["second"]), probe("fourth", "sh", "-c", "exec cat /dev/null", needs=["third"])]
+    found = gather(box, "--jobs", "1", probes=probes, policy=policy)
+    assert set(found.states.values()) == {"ok"}, found.probes
+
+
 def test_a_call_can_have_less_time_than_its_probe(user_box, marker):
     short = {"id": "one", "argv": ["ignore_signals", marker], "timeout_s": 1}
     found = gather(user_box, probes=[probe("one", "ignore_signals", calls=[short], timeout_s=600)])
