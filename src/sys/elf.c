@@ -52,7 +52,10 @@ struct elf_reader {
 static int read_at(const struct elf_reader *reader, void *data, size_t length, uint64_t offset)
 {
     struct elf_window *window = reader->window;
-    if (offset > (uint64_t)INT64_MAX - length)
+    /* A read that would end past the largest offset fails as a whole, and the window may be longer
+     * than length. */
+    const size_t most = length > sizeof(window->data) ? length : sizeof(window->data);
+    if (offset > (uint64_t)INT64_MAX - most)
         return -EBADMSG;
     bool held = offset >= window->at && offset - window->at <= window->bytes &&
                 length <= window->bytes - (size_t)(offset - window->at);

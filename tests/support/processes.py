@@ -28,6 +28,16 @@ def stat_of(pid: int):
     return fields[0].decode(), int(fields[1])
 
 
+def peak_kib(pid: int) -> int:
+    """Most memory that was resident, of the program that it is now: a process's rusage would hold what it was before, a
+    copy of this process. 0 if it has ended, even if it is not reaped yet."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
+            return next((int(line.split()[1]) for line in status if line.startswith("VmHWM:")), 0)
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
 def everyone():
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 

@@ -55,8 +55,8 @@ def in_parallel(function, items):
         # Each call in a copy of this context: it says how gently the suite runs.
         parts = [pool.submit(contextvars.copy_context().run, function, item) for item in items]
         outcome = Outcome()
-        for part in parts:
-            outcome.add(part.result())
+        for part in sorted((part.result() for part in parts), key=lambda part: part.failed > 0):
+            outcome.add(part)  # what failed comes last: of a long log the end is shown
         return outcome
 
 

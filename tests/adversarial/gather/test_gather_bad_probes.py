@@ -11,6 +11,7 @@ import pytest
 from command import Answer
 from feature import sanitized
 from gathered import Gathered, gather, probe, gather_argv, write_probes
+from processes import peak_kib
 from promises import none_left
 
 MIB = 1 << 20
@@ -34,12 +35,6 @@ def test_a_bad_probe_costs_only_itself(box, marker, case):
     assert found.states == {"bad": state, "good": "ok", "late": "ok", "behind": "skipped"}
     assert reason in found.probes["bad"]["reason"]
     none_left(marker)
-
-
-def peak_kib(pid):
-    """Of the program that it is now. Its rusage would hold what it was before: a copy of this process."""
-    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
-        return next((int(line.split()[1]) for line in status if line.startswith("VmHWM:")), 0)
 
 
 def test_a_flood_is_kept_within_its_bound(box):
