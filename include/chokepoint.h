@@ -170,28 +170,25 @@ struct choke_field {
  *                                    per process
  *   subproc.git.hidden       warning tool, message, probe_name: the git directory of a worktree or
  *                                    submodule is not proven to be its own, so the jail hides it
- *   subproc.started          info    tool, path, jail, probe_name
+ *   subproc.started          info    tool, path, jail, probe_name, workspace_code ("true" or empty)
+ *   subproc.workspace.noexec warning tool, mount, probe_name: nothing on this mount is executed
  *   subproc.exited           info    tool, outcome, code, duration_ms, probe_name
  *   subproc.timeout          warning tool, timeout_ms, probe_name
  *   subproc.refused          warning tool, outcome, rule, message, probe_name
  *   subproc.changes.cut      warning tool, reason (timeout, cancelled), changes (listed so far),
- *                                    kept (incomplete, or empty), probe_name: the list of changes,
- *                                    or the copy of them, is not complete
+ *                                    kept (incomplete, or empty), probe_name: some are missing
  *   subproc.stdout.truncated warning probe_name, stream, bytes
- *   audit.repaired           warning path, bytes: a write was interrupted; a repair record now
- *                                    vouches for the bytes that it left
+ *   audit.repaired           warning path, bytes: those that an interrupted write left are recorded
  *   audit.unrecorded         warning path, tool, outcome, message, probe_name: a refusal, or how a
  *                                    run ended, is not in the log
- *   audit.unrotated          warning path, message: the log has reached its size and could not be
- *                                    rotated; it continues to grow
+ *   audit.unrotated          warning path, message: the log has its full size and still grows
  *   subproc.egress.allowed   info    tool, host, port, rule, address, protocol, connection,
  *                                    probe_name
  *   subproc.egress.refused   warning the same, as far as it is known, and reason, message; also
  *                                    direct attempts, which did not ask the proxy (reason "direct",
  *                                    connection 0), where layers have "egress_named"
  *   subproc.egress.failed    warning the same: allowed, but could not be reached
- *   subproc.egress.closed    info    the same, and sent_bytes, received_bytes; once for each that
- *                                    was allowed
+ *   subproc.egress.closed    info    the same, and sent_bytes, received_bytes; once for each allowed
  * Pointers are valid during the callback only. The callback must not call into the same context.
  */
 struct choke_event {
@@ -455,6 +452,7 @@ struct choke_result {
 
     bool unrecorded;                   /* not in the audit log; the event says why */
     const struct choke_egress *egress; /* NULL if the request had none, or nothing ran */
+    bool workspace_code;               /* files beneath the root could be executed */
 };
 
 CHOKE_API void choke_result_free(struct choke_result *result); /* NULL is fine */
@@ -540,6 +538,7 @@ struct choke_decision {
     const char *const *jail_argv; /* bwrap: its whole command line; else NULL */
     struct choke_error error;
     const char *const *egress; /* what could be reached, in canonical form; NULL: nothing */
+    bool workspace_code;       /* files beneath the root could be executed */
 };
 
 CHOKE_API int choke_explain(struct choke_context *context, const struct choke_request *request,

@@ -171,6 +171,7 @@ static void fill_jail(struct ck_audit_call *call, const struct ck_plan *plan)
     call->jail = jail ? jail->name : NULL;
     call->layers = plan->layers;
     /* Without a jail the workspace of the policy has no effect, so it is not recorded. */
+    call->workspace_code = plan->workspace_code;
     call->workspace = jail && jail != &ck_jail_none ? ck_policy_workspace_name(plan->workspace) : NULL;
 }
 

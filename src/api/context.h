@@ -139,7 +139,7 @@ int ck_context_renew(struct choke_context *context, struct choke_error *error);
 /* ---- prove.c ---- */
 
 /* For struct ck_jails; data is the context. */
-void ck_prove_jail(void *data, const struct ck_jail *jail, bool egress, struct ck_jail_state *ret_state);
+void ck_prove_jail(void *data, const struct ck_jail *jail, struct ck_jail_form form, struct ck_jail_state *ret_state);
 
 /* ---- result.c ---- */
 
@@ -179,6 +179,7 @@ void ck_event_egress(const struct choke_job *job, const struct ck_gate_event *ev
 
 void ck_event_refused(const struct choke_job *job);
 void ck_event_started(const struct choke_job *job, const char *const *egress, const struct ck_plan *plan);
+void ck_event_noexec(const struct choke_job *job, const char *mount);
 void ck_event_ended(const struct choke_job *job);
 void ck_event_cut(const struct choke_job *job);
 void ck_event_repaired(const struct choke_context *context, uint64_t bytes);

@@ -161,7 +161,8 @@ static void find_jails(struct choke_context *context, struct ck_layer_trial *tri
     };
     for (size_t i = 0; i < sizeof(jails) / sizeof(jails[0]); i++) {
         const struct ck_jail *jail = jails[i].jail;
-        const struct ck_jail_state *state = jail ? ck_jail_look(&context->jails, jail, jails[i].egress) : NULL;
+        const struct ck_jail_form form = {.egress = jails[i].egress};
+        const struct ck_jail_state *state = jail ? ck_jail_look(&context->jails, jail, form) : NULL;
         /* failed is 0 for a jail that does not hold. ENOTSUP then: the message says why. */
         int error = state && state->failed != 0 ? state->failed : ENOTSUP;
         trials[jails[i].layer] =

@@ -99,7 +99,14 @@ void ck_event_started(const struct choke_job *job, const char *const *egress, co
         EMIT(job->context, CHOKE_DEBUG, name, {"probe_name", job->probe}, {"egress", hosts});
     }
     EMIT(job->context, CHOKE_INFO, "subproc.started", {"tool", result->tool_name},
-         {"path", CK_QUOTE(result->tool_path)}, {"jail", jail->jail->name}, {"probe_name", job->probe});
+         {"path", CK_QUOTE(result->tool_path)}, {"jail", jail->jail->name}, {"probe_name", job->probe},
+         {"workspace_code", result->workspace_code ? "true" : ""});
+}
+
+void ck_event_noexec(const struct choke_job *job, const char *mount)
+{
+    EMIT(job->context, CHOKE_WARNING, "subproc.workspace.noexec", {"tool", text_of(job->result->tool_name)},
+         {"mount", CK_QUOTE(mount)}, {"probe_name", job->probe});
 }
 
 /* The event's name says stdout for both streams; the field says which one it is. */

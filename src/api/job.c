@@ -237,6 +237,8 @@ static void launch(struct choke_job *job, const char *const *egress, const struc
     }
     ck_result_started(job->result, plan);
     ck_event_started(job, egress, plan);
+    if (plan->noexec_mount)
+        ck_event_noexec(job, plan->noexec_mount);
 }
 
 /*

@@ -128,30 +128,36 @@ static void judge_layers(uint32_t held, uint32_t wanted, int shortage, struct ck
 }
 
 /* The variants in which a jail is proven. */
-struct jail_form {
-    bool egress;
+struct proof_kind {
+    struct ck_jail_form form;
     bool reports_attempts; /* with egress: direct attempts are reported */
     bool libraries;        /* the library directories of the system are code */
 };
 
-static uint32_t layers_of(struct jail_form kind)
+static uint32_t layers_of(struct proof_kind kind)
 {
     return (kind.reports_attempts ? REPORTING_LAYERS
-            : kind.egress         ? EGRESS_LAYERS
+            : kind.form.egress    ? EGRESS_LAYERS
                                   : USUAL_LAYERS) |
            (kind.libraries ? UINT32_C(1) << CK_JAIL_LAYER_LIBRARIES : 0);
 }
 
-/* A bare jail, without files of a tool: only its layers are tried. */
-static void prove_native(struct choke_context *context, struct jail_form kind, struct ck_jail_state *state)
+/* A bare jail, without files of a tool. */
+static struct ck_native_wanted wanted_for(struct choke_context *context, struct proof_kind kind)
 {
-    const struct ck_native_wanted bare = {.search = context->search.paths,
-                                          .search_count = context->search.count,
-                                          .egress = kind.egress,
-                                          .libraries = kind.libraries,
-                                          .proof = kind.libraries,
-                                          .reports_attempts = kind.reports_attempts,
-                                          .arena = &context->text};
+    return (struct ck_native_wanted){.search = context->search.paths,
+                                     .search_count = context->search.count,
+                                     .workspace_code = kind.form.workspace_code,
+                                     .egress = kind.form.egress,
+                                     .libraries = kind.libraries,
+                                     .proof = kind.libraries,
+                                     .reports_attempts = kind.reports_attempts,
+                                     .arena = &context->text};
+}
+
+static void prove_native(struct choke_context *context, struct proof_kind kind, struct ck_jail_state *state)
+{
+    const struct ck_native_wanted bare = wanted_for(context, kind);
     struct ck_wire_proved proved = {0};
     struct choke_error error = {0};
     CK_FD program_fd = -1;
@@ -209,8 +215,8 @@ static int run_proof(struct choke_context *context, const struct ck_plan *plan, 
 }
 
 /*
- * A plan by hand: no request and no policy are involved. /usr is the root and the working directory
- * of the trial.
+ * A plan by hand: no request and no policy are involved. The root of a proof is
+ * also its working directory.
  */
 static int plan_proof(struct choke_context *context, struct ck_plan *plan, int program_fd, struct choke_error *error)
 {
@@ -222,14 +228,15 @@ static int plan_proof(struct choke_context *context, struct ck_plan *plan, int p
                              .no_userns = {.filter_fd = -1},
                              .env = no_env,
                              .tool_name = "bwrap",
-                             .host_root = "/usr",
-                             .root_fd = open("/usr", O_PATH | O_DIRECTORY | O_CLOEXEC),
+                             .host_root = CK_JAIL_PROOF_ROOT,
+                             .root_fd = open(CK_JAIL_PROOF_ROOT, O_PATH | O_DIRECTORY | O_CLOEXEC),
                              .cwd_fd = -1,
                              .execute_fd = -1,
                              .ruleset_fd = -1,
                              .stdin_fd = context->null_fd};
     if (plan->root_fd < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '/usr': %s", strerror(errno));
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '" CK_JAIL_PROOF_ROOT "': %s",
+                            strerror(errno));
     /* The same number means: cwd is ".". */
     plan->cwd_fd = plan->root_fd;
     plan->execute_fd = fcntl(plan->root_fd, F_DUPFD_CLOEXEC, 3);
@@ -277,15 +284,9 @@ static void fail_plan(const struct choke_error *error, struct ck_jail_state *sta
         state->failed = 0;
 }
 
-static void prove_bwrap(struct choke_context *context, struct jail_form kind, struct ck_jail_state *state)
+static void prove_bwrap(struct choke_context *context, struct proof_kind kind, struct ck_jail_state *state)
 {
-    const struct ck_native_wanted bare = {.search = context->search.paths,
-                                          .search_count = context->search.count,
-                                          .egress = kind.egress,
-                                          .libraries = kind.libraries,
-                                          .proof = kind.libraries,
-                                          .reports_attempts = kind.reports_attempts,
-                                          .arena = &context->text};
+    const struct ck_native_wanted bare = wanted_for(context, kind);
     struct ck_wire_report report = {0};
     struct choke_error error = {0};
     struct ck_plan plan;
@@ -367,7 +368,7 @@ static void prove_no_userns(struct choke_context *context, struct ck_jail_state 
     ck_scratch_remove(&outside);
 }
 
-static void prove_form(struct choke_context *context, const struct ck_jail *jail, struct jail_form kind,
+static void prove_form(struct choke_context *context, const struct ck_jail *jail, struct proof_kind kind,
                        struct ck_jail_state *state)
 {
     if (jail == &ck_jail_native)
@@ -379,13 +380,13 @@ static void prove_form(struct choke_context *context, const struct ck_jail *jail
 /*
  * First with libraries as code. That can be impossible: no Landlock, no stub for the loader of this
  * machine, a security module that refuses a copy of it. Then only listed files are code, and the
- * jail is proven in that form.
+ * jail is proven in that form. So it is with workspace_code: the loader of a repository has no stub.
  */
-static void prove_whole(struct choke_context *context, const struct ck_jail *jail, struct jail_form kind,
+static void prove_whole(struct choke_context *context, const struct ck_jail *jail, struct proof_kind kind,
                         struct ck_jail_state *state)
 {
     struct ck_jail_state first = *state;
-    kind.libraries = ck_libraries_fit();
+    kind.libraries = !kind.form.workspace_code && ck_libraries_fit();
     if (kind.libraries) {
         prove_form(context, jail, kind, &first);
         first.libraries = first.holds;
@@ -404,27 +405,28 @@ static void prove_whole(struct choke_context *context, const struct ck_jail *jai
  * around us that already has a listener (the kernel allows one), a machine where no process may
  * read another. All layers still hold then, and the jail is proven once more without reports.
  */
-static void prove_egress(struct choke_context *context, const struct ck_jail *jail, struct ck_jail_state *state)
+static void prove_egress(struct choke_context *context, const struct ck_jail *jail, struct ck_jail_form form,
+                         struct ck_jail_state *state)
 {
     struct ck_jail_state first = *state;
-    prove_whole(context, jail, (struct jail_form){.egress = true, .reports_attempts = true}, &first);
+    prove_whole(context, jail, (struct proof_kind){.form = form, .reports_attempts = true}, &first);
     first.reports_attempts = first.holds;
     /* After a lack of resources nothing is known, and a weaker form must not be chosen for that. */
     if (first.holds || first.failed != 0) {
         *state = first;
         return;
     }
-    prove_whole(context, jail, (struct jail_form){.egress = true}, state);
+    prove_whole(context, jail, (struct proof_kind){.form = form}, state);
 }
 
 /* The state of any other jail stays as it was: it does not hold. */
-void ck_prove_jail(void *data, const struct ck_jail *jail, bool egress, struct ck_jail_state *ret_state)
+void ck_prove_jail(void *data, const struct ck_jail *jail, struct ck_jail_form form, struct ck_jail_state *ret_state)
 {
     struct choke_context *context = data;
     if (jail == &ck_jail_native_no_userns)
         prove_no_userns(context, ret_state);
-    else if ((jail == &ck_jail_native || jail == &ck_jail_bwrap) && egress)
-        prove_egress(context, jail, ret_state);
+    else if ((jail == &ck_jail_native || jail == &ck_jail_bwrap) && form.egress)
+        prove_egress(context, jail, form, ret_state);
     else if (jail == &ck_jail_native || jail == &ck_jail_bwrap)
-        prove_whole(context, jail, (struct jail_form){0}, ret_state);
+        prove_whole(context, jail, (struct proof_kind){.form = form}, ret_state);
 }

@@ -270,6 +270,9 @@ int ck_body_write_call(struct ck_record *record, const char *kind, const struct 
         ck_json_number(json, "egress_cut", cut);
     write_asked(json, call);
     write_places(json, call);
+    /* Only where it is so: most calls have none of these. */
+    if (call->workspace_code)
+        ck_json_bool(json, "workspace_code", true);
     return 0;
 }
 

@@ -135,6 +135,8 @@ static void print_keys(FILE *out, const json_t *owner)
         (void)fputs("; executes nothing", out);
     print_names(out, "executes", execs);
     print_names(out, "uses", json_object_get(owner, "uses"));
+    if (json_is_true(json_object_get(owner, "workspace_code")))
+        (void)fputs("; executes every file beneath the root", out);
     print_names(out, "env", json_object_get(owner, "env"));
     if (json_array_size(variables) > NAMES_MAX)
         print_count(out, variables, "variable");

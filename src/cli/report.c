@@ -240,7 +240,8 @@ static void write_json(struct ck_session *session, const struct choke_result *re
     if (set_ending(object, result, with_text) || set_cost(object, result) || set_decision(object, result) ||
         set_limits(object, result) || set_changes(object, result) ||
         json_object_set_new(object, "egress", egress_object(result->egress)) ||
-        json_object_set_new(object, "unrecorded", json_boolean(result->unrecorded)))
+        json_object_set_new(object, "unrecorded", json_boolean(result->unrecorded)) ||
+        json_object_set_new(object, "workspace_code", json_boolean(result->workspace_code)))
         session->out.error = ENOMEM;
     else
         ck_jansson_write(&session->out, object);

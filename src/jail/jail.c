@@ -30,18 +30,25 @@ const char *ck_jail_reason(bool on_linux, const char *found)
     return on_linux ? found : "not_linux";
 }
 
-const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck_jail *jail, bool egress)
+static size_t form_index(struct ck_jail_form form)
+{
+    return (form.egress ? 1u : 0u) | (form.workspace_code ? 2u : 0u);
+}
+
+const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck_jail *jail, struct ck_jail_form form)
 {
     size_t i = 0;
     while (adapters[i] != jail)
         i++;
-    struct ck_jail_state *state = &jails->states[egress ? 1 : 0][i];
+    if (jail == &ck_jail_none || jail == &ck_jail_native_no_userns)
+        form = (struct ck_jail_form){.egress = form.egress};
+    struct ck_jail_state *state = &jails->states[form_index(form)][i];
     if (!state->known) {
         *state = (struct ck_jail_state){.reason = ck_jail_reason(CK_JAIL_ON_LINUX, "not_installed")};
         if (jail == &ck_jail_none)
-            state->holds = !egress;
+            state->holds = !form.egress;
         else if (jails->prove)
-            jails->prove(jails->data, jail, egress, state);
+            jails->prove(jails->data, jail, form, state);
         /* A failure for lack of resources is not an answer: the next run proves again. */
         state->known = state->failed == 0;
     }
@@ -49,11 +56,11 @@ const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck
 }
 
 /* Sets choice->jail to the first jail that holds; if none does, it stays NULL. */
-static int choose_first(struct ck_jails *jails, const struct ck_jail *const *wanted, size_t count, bool egress,
-                        struct ck_jail_choice *choice, struct choke_error *error)
+static int choose_first(struct ck_jails *jails, const struct ck_jail *const *wanted, size_t count,
+                        struct ck_jail_form form, struct ck_jail_choice *choice, struct choke_error *error)
 {
     for (size_t i = 0; i < count && !choice->jail; i++) {
-        const struct ck_jail_state *state = ck_jail_look(jails, wanted[i], egress);
+        const struct ck_jail_state *state = ck_jail_look(jails, wanted[i], form);
         if (state->failed != 0)
             return ck_error_set(error, CHOKE_SPAWN_FAILED, state->failed, "jail '%s' could not be tried: %s",
                                 wanted[i]->name,
@@ -72,26 +79,27 @@ static int choose_first(struct ck_jails *jails, const struct ck_jail *const *wan
 }
 
 /* A jail that was asked for by name is used or refused. Only native has a second form. */
-static int choose_by_name(struct ck_jails *jails, enum choke_jail wanted, struct ck_jail_choice *choice,
-                          struct choke_error *error)
+static int choose_by_name(struct ck_jails *jails, enum choke_jail wanted, struct ck_jail_form form,
+                          struct ck_jail_choice *choice, struct choke_error *error)
 {
-    static const struct ck_jail *const forms[] = {&ck_jail_native, &ck_jail_native_no_userns};
+    static const struct ck_jail *const native_forms[] = {&ck_jail_native, &ck_jail_native_no_userns};
     const struct ck_jail *jail = wanted == CHOKE_JAIL_NATIVE  ? &ck_jail_native
                                  : wanted == CHOKE_JAIL_BWRAP ? &ck_jail_bwrap
                                                               : &ck_jail_none;
     int r = wanted == CHOKE_JAIL_NATIVE
-                ? choose_first(jails, forms, sizeof(forms) / sizeof(forms[0]), false, choice, error)
-                : choose_first(jails, &jail, 1, false, choice, error);
+                ? choose_first(jails, native_forms, sizeof(native_forms) / sizeof(native_forms[0]), form, choice, error)
+                : choose_first(jails, &jail, 1, form, choice, error);
     if (r < 0 || choice->jail)
         return r;
     /* For native this is the reason of the full form, not of the one without user namespaces. */
-    const struct ck_jail_state *state = ck_jail_look(jails, jail, false);
+    const struct ck_jail_state *state = ck_jail_look(jails, jail, form);
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP, "jail '%s' is not available here (%s): %s", jail->name,
                         state->reason, state->message);
 }
 
 /* A jail was required, and only a weaker one is available. */
-static int refuse_weaker(struct ck_jails *jails, const struct ck_jail *jail, struct choke_error *error)
+static int refuse_weaker(struct ck_jails *jails, const struct ck_jail *jail, struct ck_jail_form form,
+                         struct choke_error *error)
 {
     if (jail == &ck_jail_none)
         return ck_error_set(
@@ -100,24 +108,24 @@ static int refuse_weaker(struct ck_jails *jails, const struct ck_jail *jail, str
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
                         "a jail is required (--require-jail, --sandbox), and only the native jail without user "
                         "namespaces is available: %s",
-                        ck_jail_look(jails, &ck_jail_native, false)->message);
+                        ck_jail_look(jails, &ck_jail_native, form)->message);
 }
 
 /* Without a network namespace a tool could connect without the proxy. */
-static int choose_with_egress(struct ck_jails *jails, enum choke_jail wanted, struct ck_jail_choice *choice,
-                              struct choke_error *error)
+static int choose_with_egress(struct ck_jails *jails, enum choke_jail wanted, struct ck_jail_form form,
+                              struct ck_jail_choice *choice, struct choke_error *error)
 {
     static const struct ck_jail *const able[] = {&ck_jail_native, &ck_jail_bwrap};
     size_t first = wanted == CHOKE_JAIL_BWRAP ? 1 : 0;
     size_t count = wanted == CHOKE_JAIL_NONE ? 0 : wanted == CHOKE_JAIL_AUTO ? 2 : 1;
-    int r = choose_first(jails, able + first, count, true, choice, error);
+    int r = choose_first(jails, able + first, count, form, choice, error);
     if (r < 0 || choice->jail)
         return r;
     if (count == 0)
         return ck_error_set(
             error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
             "egress can be restricted only in a jail, and this run has none; use --jail auto, or leave --egress out");
-    const struct ck_jail_state *state = ck_jail_look(jails, able[first], true);
+    const struct ck_jail_state *state = ck_jail_look(jails, able[first], form);
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
                         "egress cannot be restricted here: jail '%s' with its own network is not available (%s): %s",
                         able[first]->name, state->reason, state->message);
@@ -127,15 +135,15 @@ int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, struct ck_jai
                    struct ck_jail_choice *ret_choice, struct choke_error *error)
 {
     *ret_choice = (struct ck_jail_choice){0};
-    if (needs.egress)
-        return choose_with_egress(jails, wanted, ret_choice, error);
-    int r = wanted == CHOKE_JAIL_AUTO
-                ? choose_first(jails, preferred, sizeof(preferred) / sizeof(preferred[0]), false, ret_choice, error)
-                : choose_by_name(jails, wanted, ret_choice, error);
+    if (needs.form.egress)
+        return choose_with_egress(jails, wanted, needs.form, ret_choice, error);
+    int r = wanted == CHOKE_JAIL_AUTO ? choose_first(jails, preferred, sizeof(preferred) / sizeof(preferred[0]),
+                                                     needs.form, ret_choice, error)
+                                      : choose_by_name(jails, wanted, needs.form, ret_choice, error);
     if (r < 0)
         return r;
     if (!ret_choice->jail)
         ret_choice->jail = &ck_jail_none;
     bool weaker = ret_choice->jail == &ck_jail_none || ret_choice->jail == &ck_jail_native_no_userns;
-    return needs.whole && weaker ? refuse_weaker(jails, ret_choice->jail, error) : 0;
+    return needs.whole && weaker ? refuse_weaker(jails, ret_choice->jail, needs.form, error) : 0;
 }

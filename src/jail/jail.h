@@ -32,19 +32,30 @@ struct ck_jail_state {
     char message[256];  /* the same as text: what was tried, and what happened */
 };
 
+/*
+ * What a run opens in a jail. Each form is another program with other layers, so each is proven by
+ * itself. Zero-filled: nothing is opened.
+ */
+struct ck_jail_form {
+    bool egress;         /* restricted egress, which only a jail with its own network has */
+    bool workspace_code; /* files beneath the root can be executed; needs a mount namespace */
+};
+
+#define CK_JAIL_FORMS 4
+
 /* What a run needs of a jail. */
 struct ck_jail_needs {
-    bool whole;  /* all layers: not the native jail without user namespaces */
-    bool egress; /* restricted egress, which only a jail with its own network has */
+    bool whole; /* all layers: not the native jail without user namespaces */
+    struct ck_jail_form form;
 };
 
 /*
- * The adapters of a context. prove tries a jail. It is called once per adapter, and once more with
- * egress, when the jail is first needed. Without prove only `none` is available.
+ * The adapters of a context. prove tries a jail. It is called once per adapter and form, when the
+ * jail is first needed in that form. Without prove only `none` is available.
  */
 struct ck_jails {
-    struct ck_jail_state states[2][CK_JAILS_MAX]; /* [0] without egress, [1] with it; in the order of the table */
-    void (*prove)(void *data, const struct ck_jail *jail, bool egress, struct ck_jail_state *ret_state);
+    struct ck_jail_state states[CK_JAIL_FORMS][CK_JAILS_MAX]; /* in the order of the table */
+    void (*prove)(void *data, const struct ck_jail *jail, struct ck_jail_form form, struct ck_jail_state *ret_state);
     void *data;
 };
 
@@ -77,8 +88,12 @@ const char *ck_jail_reason(bool on_linux, const char *found);
 #define CK_JAIL_ON_LINUX false
 #endif
 
-/* What is known about an adapter. It is proven now if it was not before, or if that failed. */
-const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck_jail *jail, bool egress);
+/*
+ * What is known about an adapter in a form. It is proven now if it was not before, or if that
+ * failed. A jail without namespaces has one form; the grant refuses there what it cannot enforce
+ * (policy/grant.h).
+ */
+const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck_jail *jail, struct ck_jail_form form);
 
 /*
  * wanted must not be CHOKE_JAIL_DEFAULT. A failure has outcome CHOKE_JAIL_UNAVAILABLE; or

@@ -94,6 +94,9 @@ const char **ck_mounts_list(const struct ck_native_program *program, const char 
         return NULL;
     lines[count++] = "tmpfs " CK_JAIL_TMP;
     lines[count++] = "proc /proc";
-    lines[count] = bind_line(arena, names[workspace], ck_native_root(program) + 1, root);
+    const char *how = names[workspace];
+    if (program->workspace_code != 0)
+        how = ck_arena_printf(arena, "%s+code", how);
+    lines[count] = how ? bind_line(arena, how, ck_native_root(program) + 1, root) : NULL;
     return !lines[count] ? NULL : lines;
 }

@@ -21,6 +21,7 @@
 #include "sys/depend.h"
 #include "sys/landlock.h"
 #include "sys/seccomp.h"
+#include "sys/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -285,14 +286,30 @@ static int add_loader(struct ck_native_builder *program, const char *real, struc
     return ck_libraries_add_loader(program, ret_inside + 1, real, loader);
 }
 
-static int add_part(struct ck_native_builder *program, const struct ck_part *part,
+/*
+ * A tool beneath the root names its interpreter and libraries, and the repository wrote these names.
+ * Outside the system's trees none is followed, or the repository would choose which files of the
+ * host are shown. A library must be called one: otherwise the file would make a program mappable
+ * that is not listed, and the loader would run it.
+ */
+static bool may_be_named(const struct ck_part *part, const char *real)
+{
+    struct ck_trusted place;
+    if (!ck_native_is_system(real) || (part->role == CK_PART_LIBRARY && !strstr(strrchr(real, '/'), ".so")))
+        return false;
+    bool trusted = ck_trust_walk(real, &place, NULL) == 0 && (place.status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    ck_trust_done(&place);
+    return trusted;
+}
+
+static int add_part(struct ck_native_builder *program, const struct ck_part *part, bool in_workspace,
                     const struct ck_native_wanted *wanted, struct choke_error *error)
 {
     CK_HEAP char *real = ck_heap_own(!part->path ? NULL : realpath(part->path, NULL));
     char inside[PATH_MAX];
-    if (!real)
+    if (!real || (in_workspace && !may_be_named(part, real)))
         return 0; /* a missing library is reported by the tool itself */
-    if (!wanted->in_place && check_interpreter(program, part, real, error) < 0)
+    if (!wanted->in_place && !in_workspace && check_interpreter(program, part, real, error) < 0)
         return -ENOENT;
     int r = part->loader && program->libraries != 0 ? add_loader(program, real, wanted->loader, inside)
                                                     : add_code(program, real, inside);
@@ -304,6 +321,10 @@ static int add_part(struct ck_native_builder *program, const struct ck_part *par
 static int place_file(struct ck_native_builder *program, struct ck_native_file *file,
                       const struct ck_native_wanted *wanted, struct choke_error *error)
 {
+    if (file->in_workspace) {
+        file->inside = file->path;
+        return 0;
+    }
     CK_HEAP char *real = ck_heap_own(realpath(file->path, NULL));
     CK_HEAP char *inside = ck_heap_own(malloc(PATH_MAX));
     if (!real || !inside)
@@ -329,7 +350,7 @@ static int add_file(struct ck_native_builder *program, struct ck_depend *depend,
         return r;
     r = ck_depend_all(depend, file->fd);
     for (size_t i = 0; r == 0 && i < depend->count; i++)
-        r = add_part(program, &depend->parts[i], wanted, error);
+        r = add_part(program, &depend->parts[i], file->in_workspace, wanted, error);
     return r;
 }
 
@@ -362,6 +383,7 @@ static int write_program(struct ck_native_builder *program, const struct ck_nati
         .root = wanted->root,
         .tmp_options = TMP_OPTIONS,
         .landlock_abi = abi < 0 ? 0 : abi,
+        .workspace_code = wanted->workspace_code,
         .gate_port = wanted->egress ? CK_JAIL_GATE_PORT : 0,
         .gate_reports_attempts = wanted->egress && wanted->reports_attempts,
     };

@@ -17,6 +17,7 @@
 struct ck_native_file {
     int fd;
     const char *path;   /* path on the host */
+    bool in_workspace;  /* beneath the root: it is there already, and what it names is not trusted */
     bool directory;     /* its files may be mapped as code, as plugins are; what may be executed is listed itself */
     const char *inside; /* result: path inside; in the memory of the caller's arena */
 };
@@ -46,6 +47,7 @@ struct ck_native_wanted {
     bool proof;                      /* with what a proof of libraries tries; -ENOTSUP where they are not possible */
     bool in_place;                   /* no new root: every file has its path on the host */
     bool tracing;                    /* the tools may trace each other, as strace does */
+    bool workspace_code;             /* files beneath the root can be executed; never with libraries */
     bool egress;                     /* with a gate, and sockets to reach it */
     bool reports_attempts;           /* with egress: direct attempts are reported */
     struct ck_arena *arena;          /* for the resulting paths */

@@ -13,7 +13,8 @@
  *  /usr /lib /etc ...  of the host, read-only; nothing in them can be executed or mapped as code
  *  /usr/lib ...        can be mapped as code where the proof allows it (libraries.h)
  *  code                the tool, its helpers, their loaders and other libraries, each bound separately
- *  /work               the root of the request; or empty, and the root is at its own path
+ *  /work               the root of the request; or empty, and the root is at its own path. Nothing in
+ *                      the root can be executed, unless the entry has workspace_code
  *  other directories   `reads` of the policy, and the git directory of the root, at their own paths
  *  /tmp                empty, removed after the run; HOME is /tmp/probe, /dev/shm links to /tmp/shm
  *  /proc               only processes of the run, read-only, without the list of the user's keys
@@ -36,6 +37,12 @@
 #define CK_JAIL_GATE_PORT 3128
 #define CK_JAIL_REFUSED_PROGRAM "/usr/bin/true" /* what a proof tries to run, and must not */
 #define CK_JAIL_OLD_ROOT ".old" /* for mounts before they are moved to their place; empty when the tool starts */
+
+/*
+ * The root of a proof. Not a tree with programs: Landlock knows files and not places, so a rule for
+ * the root would cover such a tree at its own place, too.
+ */
+#define CK_JAIL_PROOF_ROOT "/etc"
 
 /* Paths inside are relative to the new root; paths of the host are absolute. */
 enum ck_native_op_kind {
@@ -87,6 +94,7 @@ struct ck_native_program {
     uint32_t root_at;                 /* path inside of the root, absolute */
     uint32_t tmp_options_at;          /* mount options of /tmp: "mode=0755,size=..." */
     uint64_t landlock_fs, landlock_net, landlock_scoped; /* what Landlock restricts; all 0: no Landlock */
+    uint32_t workspace_code;                             /* files beneath the root can be executed and mapped as code */
     uint32_t gate_port;             /* with egress: port of the listener on loopback inside; 0: no sockets */
     uint32_t gate_reports_attempts; /* init reports direct attempts: keeper/direct_attempts.c */
     uint32_t proof_loader_at;       /* of a proof with libraries: the loader inside; 0: without */

@@ -188,6 +188,7 @@ static size_t pack(struct program_packer *packer, const struct ck_native_builder
         .ops_count = (uint32_t)program->ops_count,
         .execs_count = (uint32_t)program->execs_count,
         .filter_count = (uint32_t)settings->filter_count,
+        .workspace_code = settings->workspace_code ? 1 : 0,
         .gate_port = settings->gate_port,
         .gate_reports_attempts = settings->gate_reports_attempts ? 1 : 0,
     };

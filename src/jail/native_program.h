@@ -38,7 +38,8 @@ struct ck_native_program_settings {
     size_t filter_count;
     const char *root; /* path inside; NULL: /work */
     const char *tmp_options;
-    int landlock_abi;   /* 0: no Landlock */
+    int landlock_abi; /* 0: no Landlock */
+    bool workspace_code;
     uint32_t gate_port; /* 0: no egress */
     bool gate_reports_attempts;
 };

@@ -170,15 +170,61 @@ static int check_limits(const struct check_state *check)
     return 0;
 }
 
+/*
+ * A file beneath the root belongs to the repository: a digest of it would be checked before the
+ * repository can change the file once more. check_workspace_code has the other rules.
+ */
+static int check_path_beneath_root(const struct check_state *check)
+{
+    const struct ck_tool *tool = check->tool;
+    if (!is_plain_path(tool->path + 1))
+        return REFUSE(check, value_of(check, "path"),
+                      "'path' in %s is '%s'; a path beneath the root must be plain, as in './.venv/bin/pytest'",
+                      check->label, CK_QUOTE(tool->path));
+    if (tool->sha256)
+        return REFUSE(check, value_of(check, "sha256"),
+                      "'sha256' in %s is of a file beneath the root, which the repository can change; leave it out",
+                      check->label);
+    return 0;
+}
+
 /* Canonical, so that the file that a reviewer reads is the one that is opened. */
 static int check_path(const struct check_state *check)
 {
     const char *path = check->tool->path;
     if (!path || is_plain_path(path))
         return 0;
+    if (ck_policy_tool_is_beneath_root(check->tool))
+        return check_path_beneath_root(check);
     return REFUSE(check, value_of(check, "path"),
                   "'path' in %s is '%s'; it must be a plain absolute path, as in '/usr/bin/git'", check->label,
                   CK_QUOTE(path));
+}
+
+/*
+ * Whether the repository's code can change the repository is the first question about such an
+ * entry, so the answer must be in it. Only a jail confines that code: 'direct' has none.
+ */
+static int check_workspace_code(const struct check_state *check)
+{
+    const struct ck_tool *tool = check->tool;
+    const struct ck_yaml_node *node = value_of(check, "workspace_code");
+    if (!tool->workspace_code && !ck_policy_tool_is_beneath_root(tool))
+        return 0;
+    /* A subcommand has the tool's path, and may take the key away. */
+    if (!tool->workspace_code)
+        return REFUSE(check, node ? node : value_of(check, "path"),
+                      "'path' in %s is '%s', a file beneath the root; that needs 'workspace_code: true'", check->label,
+                      CK_QUOTE(tool->path));
+    if (!node)
+        return 0; /* a subcommand without the key: it was checked at the tool */
+    if (!tool->has_workspace)
+        return REFUSE(check, node, "'workspace_code' in %s needs 'workspace' beside it: ro, rw or overlay",
+                      check->label);
+    if (tool->route != CK_ROUTE_EXTERNAL)
+        return REFUSE(check, node, "'workspace_code' in %s needs 'route: external': the code must run in a jail",
+                      check->label);
+    return 0;
 }
 
 /* Lower case only: digests are compared as text. */
@@ -386,8 +432,9 @@ static int check_lists(const struct check_state *check)
 /* The keys that a subcommand may have in place of the tool's. */
 static int check_keys(const struct check_state *check)
 {
-    static int (*const rules[])(const struct check_state *) = {check_limits, check_variables, check_execs, check_uses,
-                                                               check_egress};
+    static int (*const rules[])(const struct check_state *) = {
+        check_limits, check_variables, check_execs, check_uses, check_egress, check_workspace_code,
+    };
     int r = 0;
     for (size_t i = 0; r == 0 && i < sizeof(rules) / sizeof(rules[0]); i++)
         r = rules[i](check);

@@ -126,12 +126,23 @@ static json_t *workspace(const struct ck_tool *tool)
     return text(ck_policy_workspace_name(tool->workspace));
 }
 
+static json_t *workspace_code(const struct ck_tool *tool)
+{
+    return json_boolean(tool->workspace_code);
+}
+
 static const struct {
     const char *key;
     json_t *(*value)(const struct ck_tool *tool);
 } shared_keys[] = {
-    {"execs", execs},   {"uses", uses},           {"env", env},       {"set_env", set_env},
-    {"egress", egress}, {"workspace", workspace}, {"limits", limits},
+    {"execs", execs},
+    {"uses", uses},
+    {"env", env},
+    {"set_env", set_env},
+    {"egress", egress},
+    {"workspace", workspace},
+    {"workspace_code", workspace_code},
+    {"limits", limits},
 };
 
 /* null for a key that a subcommand does not have: the tool's applies. */

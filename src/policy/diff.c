@@ -22,6 +22,9 @@
 #define WIDENS CHOKE_CHANGE_WIDENS
 #define NARROWS CHOKE_CHANGE_NARROWS
 #define NEUTRAL CHOKE_CHANGE_NEUTRAL
+#define NEEDED_NAMESPACES "with '--jail none', and where no jail has namespaces, it was refused before"
+
+static const char *const booleans[] = {"false", "true"};
 
 /* NULL and failed set: no memory. The same for variable_text. */
 static const char *number_text(struct ck_policy_changes *changes, uint32_t number)
@@ -71,7 +74,6 @@ static bool searches_bwrap(const struct ck_policy *policy)
 
 static void diff_notes(const struct ck_diff_pair *pair)
 {
-    static const char *const booleans[] = {"false", "true"};
     const struct ck_tool *was = pair->before;
     const struct ck_tool *is = pair->after;
     ck_change_text(pair->changes, "why", was->why, is->why, NEUTRAL);
@@ -343,6 +345,17 @@ static void diff_workspace(const struct ck_diff_pair *pair)
 }
 
 /*
+ * A change widens in both directions: code runs that did not, or the call runs where it was refused
+ * because nothing confined that code.
+ */
+static void diff_workspace_code(const struct ck_diff_pair *pair)
+{
+    bool is = pair->after->workspace_code;
+    ck_change_proof(pair->changes, "workspace_code", booleans[pair->before->workspace_code], booleans[is],
+                    is ? "it can execute every file beneath the root, and what it writes there" : NEEDED_NAMESPACES);
+}
+
+/*
  * Without a jail every directory can be read. In a jail, fewer directories show less, and another
  * directory may hold anything. A directory that is not trusted refuses a run, as a helper does; a
  * grant is compared on machines where both are trusted.
@@ -372,8 +385,10 @@ static const struct {
     const char *key;
     void (*rule)(const struct ck_diff_pair *pair);
 } key_rules[] = {
-    {"limits", diff_limits},   {"execs", diff_execs},   {"uses", diff_uses},           {"env", diff_env},
-    {"set_env", diff_set_env}, {"egress", diff_egress}, {"workspace", diff_workspace},
+    {"limits", diff_limits},       {"execs", diff_execs},
+    {"uses", diff_uses},           {"env", diff_env},
+    {"set_env", diff_set_env},     {"egress", diff_egress},
+    {"workspace", diff_workspace}, {"workspace_code", diff_workspace_code},
 };
 
 bool ck_diff_has_rule(const char *key)
@@ -450,9 +465,9 @@ static void diff_tool(const struct ck_diff_pair *pair)
 {
     /* In the order of the report. */
     static void (*const rules[])(const struct ck_diff_pair *) = {
-        diff_notes,       diff_route,  diff_platforms,    diff_limits,  diff_path,    diff_sha256,
-        diff_execs,       diff_uses,   diff_version_args, ck_diff_args, diff_env,     diff_set_env,
-        diff_credentials, diff_egress, diff_workspace,    diff_reads,   diff_root_at,
+        diff_notes,       diff_route,  diff_platforms,    diff_limits,         diff_path,  diff_sha256,
+        diff_execs,       diff_uses,   diff_version_args, ck_diff_args,        diff_env,   diff_set_env,
+        diff_credentials, diff_egress, diff_workspace,    diff_workspace_code, diff_reads, diff_root_at,
     };
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         rules[i](pair);

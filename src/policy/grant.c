@@ -27,6 +27,8 @@ static void add(struct ck_grant *grant, const struct ck_tool *tool)
     grant->root_own = grant->root_own || tool->root_at == CK_ROOT_AT_OWN;
     if (tool->workspace == CK_WORKSPACE_OVERLAY && !grant->overlay)
         grant->overlay = tool;
+    if (grant->count == 1 || !tool->workspace_code)
+        grant->workspace_code = tool->workspace_code ? tool : NULL;
 }
 
 void ck_grant_of(const struct ck_verdict *verdict, struct ck_grant *ret_grant)
@@ -40,7 +42,8 @@ void ck_grant_of(const struct ck_verdict *verdict, struct ck_grant *ret_grant)
     /* A tool that runs others may be one like strace. */
     ret_grant->tracing = ret_grant->count > 1;
     struct ck_helper helper;
-    ret_grant->sealed = ret_grant->count == 1 && ret_grant->bound && !ck_helper_sets_at(verdict->tool, 0, &helper);
+    ret_grant->sealed = ret_grant->count == 1 && ret_grant->bound && !ret_grant->workspace_code &&
+                        !ck_helper_sets_at(verdict->tool, 0, &helper);
 }
 
 /* The first reason counts. A pin cannot be enforced anywhere, so it is first. */
@@ -53,6 +56,8 @@ enum ck_grant_refusal ck_grant_refusal(const struct ck_grant *grant, enum ck_gra
         return CK_GRANT_NEEDS_PATH;
     if (grant->overlay && place != CK_GRANT_NATIVE)
         return CK_GRANT_NEEDS_NATIVE;
+    if (grant->workspace_code && place != CK_GRANT_NATIVE && place != CK_GRANT_BWRAP)
+        return CK_GRANT_NEEDS_NAMESPACES;
     return grant->bound && !is_native && !landlock ? CK_GRANT_NEEDS_LANDLOCK : CK_GRANT_HELD;
 }
 

@@ -35,6 +35,8 @@ struct ck_grant {
     enum ck_workspace workspace; /* in a jail: the narrowest of all */
     /* the first with `workspace: overlay`; needs one to write; or NULL */
     const struct ck_tool *overlay;
+    /* the called tool, if it and all that it runs have `workspace_code`; or NULL */
+    const struct ck_tool *workspace_code;
     bool root_own; /* in a jail the root is at its own path: one of the tools has `root_at: own` */
     bool sealed;   /* nothing is executed, not even the tool itself */
     bool tracing;  /* one process may trace another, also in a jail */
@@ -45,9 +47,10 @@ void ck_grant_of(const struct ck_verdict *verdict, struct ck_grant *ret_grant);
 
 enum ck_grant_refusal {
     CK_GRANT_HELD = 0,
-    CK_GRANT_NEEDS_PATH,     /* pinned */
-    CK_GRANT_NEEDS_NATIVE,   /* overlay, which no other jail has */
-    CK_GRANT_NEEDS_LANDLOCK, /* execs, which nothing else enforces there */
+    CK_GRANT_NEEDS_PATH,       /* pinned */
+    CK_GRANT_NEEDS_NATIVE,     /* overlay, which no other jail has */
+    CK_GRANT_NEEDS_NAMESPACES, /* workspace_code */
+    CK_GRANT_NEEDS_LANDLOCK,   /* execs, which nothing else enforces there */
 };
 
 /* Why the grant cannot be enforced there. landlock: the kernel has it. */

@@ -105,6 +105,7 @@ static bool copy_sets(struct ck_arena *arena, struct ck_args *args)
 static bool copy_keys(struct ck_arena *arena, struct ck_tool *tool, const struct ck_yaml_node *node)
 {
     tool->has_execs = !!ck_yaml_node_value(node, "execs");
+    tool->has_workspace = !!ck_yaml_node_value(node, "workspace");
     return copy_list(arena, &tool->execs) && copy_list(arena, &tool->uses) && copy_list(arena, &tool->egress) &&
            copy_list(arena, &tool->env) && copy_variables(arena, tool);
 }

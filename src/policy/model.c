@@ -59,9 +59,17 @@ void ck_policy_limits_least(struct ck_limits *least, const struct ck_limits *oth
  * whatever reads the key of a tool in a verdict then gets that of the subcommand.
  */
 const struct ck_subcommand_key ck_subcommand_keys[CK_SUBCOMMAND_KEYS] = {
-    KEY("execs", execs),         KEY("execs", has_execs),       KEY("uses", uses),
-    KEY("workspace", workspace), KEY("egress", egress),         KEY("env", env),
-    KEY("set_env", set_env),     KEY("set_env", set_env_count), KEY("limits", limits),
+    KEY("execs", execs),
+    KEY("execs", has_execs),
+    KEY("uses", uses),
+    KEY("workspace", workspace),
+    KEY("workspace", has_workspace),
+    KEY("workspace_code", workspace_code),
+    KEY("egress", egress),
+    KEY("env", env),
+    KEY("set_env", set_env),
+    KEY("set_env", set_env_count),
+    KEY("limits", limits),
 };
 
 bool ck_policy_subcommand_has(const struct ck_subcommand *subcommand, const char *key)
@@ -149,6 +157,11 @@ const struct ck_tool *ck_policy_find(const struct ck_policy *policy, const char 
             low = middle + 1;
     }
     return NULL;
+}
+
+bool ck_policy_tool_is_beneath_root(const struct ck_tool *tool)
+{
+    return tool->path && tool->path[0] == '.' && tool->path[1] == '/';
 }
 
 bool ck_policy_tool_is_here(const struct ck_tool *tool)

@@ -177,12 +177,15 @@ struct ck_tool {
     bool allow_credentials; /* credentials: allow */
     struct ck_limits limits;
     struct ck_args *args;
-    const char *path;            /* the only path of the tool; NULL: use the search path */
+    /* the only path of the tool: absolute, or "./REL" beneath the root; NULL: use the search path */
+    const char *path;
     const char *sha256;          /* 64 lower-case hexadecimal digits, or NULL */
     struct ck_list execs;        /* names or absolute paths of helpers; enforced if has_execs */
     bool has_execs;              /* execs is given, even empty: the tool may execute nothing else */
     struct ck_list uses;         /* names of sets of helpers (helper_sets.h), in addition to execs */
     enum ck_workspace workspace; /* how the repository is seen in a jail */
+    bool has_workspace;          /* workspace is given */
+    bool workspace_code;         /* files beneath the root may be executed and mapped as code */
     /* the most that a caller may request: host, host:port, *.suffix; empty: no egress */
     struct ck_list egress;
     struct ck_list reads;    /* directories that a jail shows too, read-only */
@@ -206,7 +209,7 @@ struct ck_subcommand_key {
     uint32_t offset, size;
 };
 
-#define CK_SUBCOMMAND_KEYS 9
+#define CK_SUBCOMMAND_KEYS 11
 extern const struct ck_subcommand_key ck_subcommand_keys[CK_SUBCOMMAND_KEYS];
 
 struct ck_policy {
@@ -227,6 +230,9 @@ const char *ck_policy_root_at_name(enum ck_root_at root_at);
 
 /* Does after allow less than before? ro is the least, then overlay, then rw. */
 bool ck_policy_workspace_narrows(enum ck_workspace before, enum ck_workspace after);
+
+/* Is it a file beneath the root of the request ("path: ./REL")? */
+bool ck_policy_tool_is_beneath_root(const struct ck_tool *tool);
 
 /* Is the entry meant for the platform of this build? */
 bool ck_policy_tool_is_here(const struct ck_tool *tool);

@@ -26,7 +26,8 @@ void ck_execs_done(struct ck_execs *execs);
 /* One tool of the run: its open file, and the entry that lists its helpers. */
 struct ck_execs_tool {
     int fd;
-    bool bound; /* the entry has `execs` or `uses` */
+    bool bound;        /* the entry has `execs` or `uses` */
+    bool in_workspace; /* a file beneath the root */
     const char *path;
     const struct ck_tool *tool; /* with the keys of the subcommand in place */
 };

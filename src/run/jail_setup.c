@@ -2,6 +2,7 @@
 #include "run/jail_setup.h"
 
 #include "base/error.h"
+#include "base/quote.h"
 #include "jail/libraries.h"
 #include "run/bwrap_plan.h"
 #include "run/native_images.h"
@@ -10,6 +11,7 @@
 #include "run/shown.h"
 #include "run/tools.h"
 #include "sys/beneath.h"
+#include "sys/noexec.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -35,6 +37,14 @@ static size_t drop_without_landlock(struct ck_plan *plan, size_t count)
     return remaining;
 }
 
+/* With workspace_code the layer says nothing about files beneath the root, so it has another name. */
+static void rename_execs(struct ck_plan *plan, size_t count)
+{
+    for (size_t i = 0; i < count && plan->workspace_code; i++)
+        if (strcmp(plan->layers[i], "execs") == 0)
+            plan->layers[i] = "execs_outside_root";
+}
+
 /* The layers that the result of the run reports. */
 static void list_layers(struct ck_plan *plan)
 {
@@ -45,6 +55,7 @@ static void list_layers(struct ck_plan *plan)
     if (plan->ruleset_fd >= 0 && plan->no_userns.filter_fd < 0)
         plan->layers[count++] = "execs";
     count = drop_without_landlock(plan, count);
+    rename_execs(plan, count);
     if (plan->workspace == CK_WORKSPACE_OVERLAY && count < CK_LAYERS_MAX)
         plan->layers[count++] = "overlay";
     if (plan->verdict.egress_count > 0 && count < CK_LAYERS_MAX)
@@ -79,10 +90,14 @@ static int resolve_work_paths(struct ck_plan *plan, const struct ck_grant *grant
     return !plan->host_root || !plan->jail_cwd ? -ENOMEM : 0;
 }
 
-/* What a tool writes must not be code. Its root may be beneath a library directory, or hold one. */
+/*
+ * What a tool writes must not be code. Its root may be beneath a library directory, or hold one. And
+ * with workspace_code the repository can have a loader of its own, which would run the programs in
+ * these directories that are not listed.
+ */
 static bool may_have_libraries(const struct ck_plan *plan)
 {
-    return plan->jail.libraries && ck_libraries_fit() &&
+    return plan->jail.libraries && !plan->workspace_code && ck_libraries_fit() &&
            !(plan->workspace == CK_WORKSPACE_RW && ck_libraries_overlap(plan->host_root));
 }
 
@@ -106,15 +121,21 @@ static int place_tools(const struct setup *setup, const char **ret_tool)
         .tools = setup->tools->list,
         .count = setup->tools->count,
         .libraries = may_have_libraries(plan),
+        .workspace_code = plan->workspace_code,
         .egress = plan->verdict.egress_count > 0,
         .reports_attempts = plan->jail.reports_attempts,
         .arena = &plan->arena};
     if (ck_native_images_find(setup->sources->native_images, &wanted, &plan->native_jail, inside,
                               &plan->verdict.error) < 0)
         return ck_plan_refuse(plan, NULL, "request.jail");
-    const char *executed = ck_arena_strdup(&plan->arena, inside[0]);
+    const char *executed = plan->workspace_tool
+                               ? ck_arena_printf(&plan->arena, "%s/%s", plan->root_inside, plan->workspace_tool)
+                               : ck_arena_strdup(&plan->arena, inside[0]);
     if (plan->exec_path)
         plan->exec_path = executed;
+    /* By this path an interpreter of a virtual environment finds what belongs to it. */
+    if (plan->workspace_tool)
+        plan->argv[0] = executed;
     for (size_t i = 0; executed && i < parsed->nested_count; i++) {
         plan->argv[parsed->nested[i].position] = ck_arena_strdup(&plan->arena, inside[i + 1]);
         if (!plan->argv[parsed->nested[i].position])
@@ -231,17 +252,58 @@ static enum ck_grant_place place_of(const struct ck_plan *plan)
                                                : CK_GRANT_NATIVE;
 }
 
+/* Without a mount namespace the file system of the host decides what can be executed. */
+static int refuse_namespaces(struct ck_plan *plan, const struct ck_tool *tool, const char *key)
+{
+    bool none = plan->jail.jail == &ck_jail_none;
+    (void)ck_error_set(&plan->verdict.error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
+                       "'%s' of '%s' needs a jail with namespaces, and this run %s", key, tool->name,
+                       none && !plan->jail.skipped
+                           ? "has no jail; use --jail auto"
+                           : "has none that holds; 'chokepoint doctor' shows which layer is missing");
+    return ck_plan_refuse(plan, tool, key);
+}
+
+/*
+ * A mount of the host that is noexec stays so. If the root is on it, nothing beneath the root can be
+ * executed, and the run has the layer `execs` as usual.
+ */
+static int grant_workspace_code(const struct setup *setup)
+{
+    struct ck_plan *plan = setup->plan;
+    bool root_noexec = false;
+    if (!setup->grant->workspace_code)
+        return 0;
+    int r = ck_noexec_find(plan->root_fd, &plan->arena, &root_noexec, &plan->noexec_mount);
+    if (r < 0)
+        return r;
+    plan->workspace_code = !root_noexec;
+    if (!root_noexec || !plan->tool_in_workspace)
+        return 0;
+    (void)ck_error_set(&plan->verdict.error, CHOKE_SPAWN_FAILED, EACCES,
+                       "'%s' cannot be executed: its file system is mounted noexec at '%s'", CK_QUOTE(plan->tool_path),
+                       CK_QUOTE(plan->noexec_mount));
+    return ck_plan_refuse(plan, plan->verdict.tool, "path");
+}
+
 /* Enforces the grant in the place where the run happens. */
 static int apply_grant(const struct setup *setup)
 {
     struct ck_plan *plan = setup->plan;
     enum ck_grant_place place = place_of(plan);
-    if (ck_grant_refusal(setup->grant, place, true) == CK_GRANT_NEEDS_NATIVE)
+    enum ck_grant_refusal refusal = ck_grant_refusal(setup->grant, place, true);
+    if (refusal == CK_GRANT_NEEDS_NATIVE)
         return refuse_overlay(plan, setup->grant->overlay, place);
-    if (place != CK_GRANT_NO_JAIL)
-        plan->workspace = setup->grant->workspace;
+    if (refusal == CK_GRANT_NEEDS_NAMESPACES)
+        return refuse_namespaces(plan, setup->grant->workspace_code, "workspace_code");
+    int r = grant_workspace_code(setup);
+    if (r < 0)
+        return r;
     /* Without a jail a tool sees every directory anyway. */
-    int r = place == CK_GRANT_NO_JAIL ? 0 : ck_shown_collect(setup->sources, plan, setup->grant);
+    if (place != CK_GRANT_NO_JAIL) {
+        plan->workspace = setup->grant->workspace;
+        r = ck_shown_collect(setup->sources, plan, setup->grant);
+    }
     return r < 0 ? r : setups[place](setup);
 }
 

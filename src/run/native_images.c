@@ -22,7 +22,8 @@
 
 struct ck_native_images_entry {
     struct ck_native_image image;
-    bool libraries, in_place, tracing, egress, reports_attempts;
+    bool libraries, in_place, tracing, workspace_code, egress, reports_attempts;
+    bool in_workspace;              /* the first tool is beneath the root */
     char *places;                   /* where the root and the shown directories are, as text: see places_of */
     struct ck_native_loader loader; /* an image with a copy of another loader is not used again */
     struct ck_version *files;
@@ -61,7 +62,7 @@ struct file_set {
     struct ck_native_file files[FILES_MAX];
     struct ck_version versions[FILES_MAX];
     struct ck_helper_files helpers;
-    bool libraries, in_place, tracing, egress, reports_attempts;
+    bool libraries, in_place, tracing, workspace_code, egress, reports_attempts;
     const struct ck_native_images_wanted *wanted;
     const char *places;
     size_t count;
@@ -88,6 +89,7 @@ static int collect_files(struct file_set *file_set, struct ck_binary_search *sea
     /* The tools come first, so that ret_inside has them at the same index. */
     for (size_t i = 0; r == 0 && i < wanted->count; i++)
         r = add_file(file_set, tools[i].fd, tools[i].path, false);
+    file_set->files[0].in_workspace = tools[0].in_workspace;
     for (size_t i = 0; r == 0 && i < wanted->count; i++)
         r = ck_helper_files_open(search, tools[i].tool, wanted->root, &file_set->helpers, error);
     for (size_t i = 0; r == 0 && i < helpers->count; i++)
@@ -136,6 +138,8 @@ static struct ck_native_images_entry *find_entry(const struct ck_native_images *
         bool same = entry->count > 0 && entry->count == file_set->count && entry->tracing == file_set->tracing &&
                     entry->egress == file_set->egress && entry->reports_attempts == file_set->reports_attempts &&
                     entry->in_place == file_set->in_place && entry->libraries == file_set->libraries &&
+                    entry->workspace_code == file_set->workspace_code &&
+                    entry->in_workspace == file_set->files[0].in_workspace &&
                     strcmp(entry->places, file_set->places) == 0;
         for (size_t k = 0; same && k < file_set->count; k++)
             same = ck_version_equal(&entry->files[k], &file_set->versions[k]);
@@ -160,6 +164,8 @@ static struct ck_native_images_entry *new_entry(struct ck_native_images *native_
     drop_entry(entry);
     entry->libraries = file_set->libraries;
     entry->in_place = file_set->in_place;
+    entry->workspace_code = file_set->workspace_code;
+    entry->in_workspace = file_set->files[0].in_workspace;
     entry->places = strdup(file_set->places);
     if (!entry->places)
         return NULL;
@@ -197,6 +203,7 @@ static int make_entry(struct ck_native_images *native_images, struct file_set *f
         .search_count = native_images->search->count,
         .libraries = file_set->libraries,
         .in_place = file_set->in_place,
+        .workspace_code = file_set->workspace_code,
         .tracing = file_set->tracing,
         .egress = file_set->egress,
         .reports_attempts = file_set->reports_attempts,
@@ -225,6 +232,7 @@ int ck_native_images_find(struct ck_native_images *native_images, const struct c
     if (file_set) {
         file_set->libraries = wanted->libraries;
         file_set->in_place = wanted->in_place;
+        file_set->workspace_code = wanted->workspace_code;
         /* A tool that runs another for the caller may trace it, as strace does. */
         file_set->tracing = wanted->count > 1;
         file_set->egress = wanted->egress;

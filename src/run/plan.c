@@ -132,8 +132,12 @@ static int step_jail(struct planner *planner)
 {
     const struct choke_request *request = planner->request;
     struct ck_plan *plan = planner->plan;
-    const struct ck_jail_needs needs = {.whole = request->require_jail || request->sandbox,
-                                        .egress = plan->verdict.egress_count > 0};
+    struct ck_grant grant;
+    ck_grant_of(&plan->verdict, &grant);
+    const struct ck_jail_needs needs = {
+        .whole = request->require_jail || request->sandbox,
+        .form = {.egress = plan->verdict.egress_count > 0, .workspace_code = !!grant.workspace_code},
+    };
     if (ck_jail_choose(planner->sources->jails, plan->verdict.jail, needs, &plan->jail, &plan->verdict.error) < 0)
         return refuse(planner, "request.jail");
     plan->stdin_form = stdin_form(plan);

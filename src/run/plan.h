@@ -97,7 +97,11 @@ struct ck_plan {
     const char **argv;
     const char **env;
     const char *exec_path; /* for a script; NULL: execute_fd */
-    bool keep_executable;  /* execute_fd stays open in the tool, for the interpreter to read */
+    /* of a tool beneath the root: its path from there, which is executed; else NULL */
+    const char *workspace_tool;
+    bool tool_in_workspace;     /* and its file is there, too: it is no link to a file of the system */
+    const char *workspace_link; /* if it is a link: the file of the system that it led to; else NULL */
+    bool keep_executable;       /* execute_fd stays open in the tool, for the interpreter to read */
     struct ck_jail_choice jail;
     const char *layers[CK_LAYERS_MAX + 1]; /* the layers of the run; constants */
     struct ck_native_image native_jail;    /* its descriptor belongs to the context */
@@ -114,6 +118,8 @@ struct ck_plan {
     bool git_shown;          /* the first of them is the git directory of the root */
     const char *git_message; /* why the git directory outside the root is not shown; or NULL */
     enum ck_workspace workspace;
+    bool workspace_code;        /* files beneath the root can be executed */
+    const char *noexec_mount;   /* with 'workspace_code' in the entry: a mount of the host that forbids it; or NULL */
     struct ck_keep_target keep; /* where the changes of an overlay are copied to */
     uint64_t limits[CK_LIMITS]; /* as they are sent; 0: no limit */
     bool limited;               /* at least one limit may be held by a cgroup */

@@ -207,9 +207,10 @@ int ck_shown_collect(const struct ck_plan_sources *sources, struct ck_plan *plan
 
 /*
  * The links between a work tree and its git directory are paths, and many are relative. They hold
- * only if both are where they are on the host.
+ * only if both are where they are on the host. Scripts beneath the root that may be executed name
+ * their interpreter by a path of the host.
  */
 bool ck_shown_root_is_own(const struct ck_plan *plan, const struct ck_grant *grant)
 {
-    return grant->root_own || plan->git_shown;
+    return grant->root_own || grant->workspace_code || plan->git_shown;
 }

@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/quote.h"
+#include "run/tools_beneath.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,8 +24,10 @@ static int find_tool(const struct ck_plan_sources *sources, struct ck_plan *plan
                      struct ck_binary *binary)
 {
     const struct ck_binary_wanted wanted = {.name = tool->name, .path = tool->path, .sha256 = tool->sha256};
-    enum ck_binary_rule rule;
-    int r = ck_binary_find(sources->search, &wanted, plan->root, binary, &rule, &plan->verdict.error);
+    enum ck_binary_rule rule = CK_BINARY_RULE_PATH;
+    int r = ck_policy_tool_is_beneath_root(tool)
+                ? ck_tools_beneath_find(sources, plan, tool, binary)
+                : ck_binary_find(sources->search, &wanted, plan->root, binary, &rule, &plan->verdict.error);
     if (r == 0)
         return 0;
     if (plan->verdict.error.outcome == CHOKE_TOOL_MISSING)
@@ -49,9 +53,10 @@ int ck_tools_open(const struct ck_plan_sources *sources, struct ck_plan *plan)
     plan->tool_path = ck_arena_strdup(&plan->arena, binary.path);
     /*
      * A script is executed by its path, because the interpreter opens it. A pinned script was
-     * copied and is opened as CK_SCRIPT_FD.
+     * copied and is opened as CK_SCRIPT_FD. A tool beneath the root has its place in the jail only
+     * there.
      */
-    plan->exec_path = binary.script && !binary.copied ? plan->tool_path : NULL;
+    plan->exec_path = (binary.script && !binary.copied) || plan->workspace_tool ? plan->tool_path : NULL;
     return plan->tool_path ? 0 : -ENOMEM;
 }
 
@@ -67,6 +72,18 @@ static int refuse_pinned(struct ck_plan *plan, const struct ck_tool *tool)
     return ck_plan_refuse(plan, tool, "sha256");
 }
 
+/*
+ * The outer tool could not tell it from any other file beneath the root, and its own entry may not
+ * allow these.
+ */
+static int refuse_beneath_root(struct ck_plan *plan, const struct ck_tool *tool)
+{
+    (void)ck_error_set(&plan->verdict.error, CHOKE_DISALLOWED, EPERM,
+                       "'%s' is a file beneath the root ('path: %s') and cannot be run by another tool", tool->name,
+                       CK_QUOTE(tool->path));
+    return ck_plan_refuse(plan, tool, "path");
+}
+
 static struct ck_execs_tool exec_tool(int fd, const char *path, const struct ck_grant_tool *granted)
 {
     return (struct ck_execs_tool){.fd = fd, .path = path, .tool = granted->tool, .bound = granted->bound};
@@ -79,13 +96,16 @@ int ck_tools_open_nested(const struct ck_plan_sources *sources, struct ck_plan *
                          struct ck_tools *ret_tools)
 {
     const struct ck_parsed_args *parsed = &plan->verdict.parsed;
-    *ret_tools =
-        (struct ck_tools){.list = {exec_tool(plan->execute_fd, plan->tool_path, &grant->tools[0])}, .count = 1};
+    const char *file = plan->workspace_link ? plan->workspace_link : plan->tool_path;
+    *ret_tools = (struct ck_tools){.list = {exec_tool(plan->execute_fd, file, &grant->tools[0])}, .count = 1};
+    ret_tools->list[0].in_workspace = plan->tool_in_workspace;
     for (size_t i = 0; i < parsed->nested_count; i++) {
         const struct ck_nested *nested = &parsed->nested[i];
         struct ck_binary binary;
         if (nested->tool == grant->pinned)
             return refuse_pinned(plan, nested->tool);
+        if (ck_policy_tool_is_beneath_root(nested->tool))
+            return refuse_beneath_root(plan, nested->tool);
         int r = find_tool(sources, plan, nested->tool, &binary);
         if (r < 0)
             return r;

@@ -26,7 +26,8 @@ def test_document_of_a_plain_run(box):
 def test_fields_come_in_the_documented_order(box):
     order = ["outcome", "exit_code", "signal", "stdout", "stderr", "output_incomplete", "duration_ms", "user_ms",
              "system_ms", "max_rss_kib", "jail", "layers", "kill", "tool", "rule", "error",
-             "limits", "limit_hit", "changes", "changes_incomplete", "kept_incomplete", "egress", "unrecorded"]
+             "limits", "limit_hit", "changes", "changes_incomplete", "kept_incomplete", "egress", "unrecorded",
+             "workspace_code"]
     assert set(order) == FIELDS
     assert list(box.run("true").document) == order
     assert list(box.run("no-such-tool").document) == order

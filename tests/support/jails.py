@@ -6,6 +6,7 @@ The test wants the refusal inside. A run that did not start proves nothing, nor 
 the jail's layers.
 """
 import re
+import shutil
 
 from feature import skip
 
@@ -21,6 +22,8 @@ VICTIMS = (*BREACHES, "attempt", "say_args", "say_state", "say_env", "flood", "b
 class Cell:
     """A box and a jail. The same tools run in it and, by outside, without it."""
 
+    STUB = True  # its loader refuses to be executed as a program
+
     def __init__(self, box, jail):
         self.box, self.jail = box, jail
         self.policy = self.write_policy()
@@ -35,12 +38,20 @@ class Cell:
         options = ["--jail", jail or self.jail, *options]
         return self.box.run(*map(str, argv), options=options, policy=policy or self.policy, **shape)
 
+    @property
+    def place(self):
+        """The root, inside."""
+        return "/work"
+
+    def layers_of(self, _tool):
+        return LAYERS
+
     def inside(self, *argv, **shape):
         """The run starts, in the jail, whatever its outcome."""
         answer = self.run(*argv, **shape)
         if answer.outcome == "jail_unavailable":
             skip(self.jail, answer.message)
-        assert answer["jail"] == self.jail and LAYERS <= set(answer["layers"]), answer.document
+        assert answer["jail"] == self.jail and self.layers_of(argv[0]) <= set(answer["layers"]), answer.document
         return answer
 
     def succeeds_outside(self, *argv, **shape):
@@ -91,3 +102,48 @@ class EgressCell(Cell):
         answer = super().inside(*argv, **shape)
         assert "egress" in answer["layers"], answer.document
         return answer
+
+
+class WorkspaceCell(Cell):
+    """The attacker is a program of the repository: the victims are copied into the root, and their
+    entries have `workspace_code`. Without a jail the same victims run from their usual place."""
+
+    PLACE = "node_modules/.bin"
+    STUB = False
+
+    def __init__(self, box, jail):
+        self.plain = {}
+        super().__init__(box, jail)
+
+    def layers_of(self, tool):
+        return (LAYERS - {"execs"}) | {"execs_outside_root"} if tool in VICTIMS else LAYERS
+
+    @property
+    def place(self):
+        return str(self.box.root)
+
+    def copy_victims(self):
+        place = self.box.root / self.PLACE
+        place.mkdir(parents=True, exist_ok=True)
+        for name in VICTIMS:
+            if not (place / name).exists():
+                shutil.copy(self.box.bin / name, place / name)
+
+    def keys(self, name, **keys):
+        return {"path": f"./{self.PLACE}/{name}", "workspace": "ro", "workspace_code": True, **keys}
+
+    def write_policy(self, more=(), search_path=None, **entries):
+        self.copy_victims()
+        plain = super().write_policy(more=more, search_path=search_path, **entries)
+        plain = plain.rename(plain.with_name(f"plain{len(self.plain)}.yaml"))
+        opened = super().write_policy(more=more, search_path=search_path,
+                                      **{name: self.keys(name, **entries.get(name, {})) for name in VICTIMS})
+        opened = opened.rename(opened.with_name(f"opened{len(self.plain)}.yaml"))
+        self.plain[opened] = plain
+        return opened
+
+    def run(self, *argv, jail=None, policy=None, **shape):
+        policy = policy or self.policy
+        if jail == "none":
+            policy = self.plain.get(policy, policy)
+        return super().run(*argv, jail=jail, policy=policy, **shape)

@@ -16,25 +16,31 @@ PACKAGES = {"@ast-grep/cli": "0.51.0", "@sourcegraph/scip-typescript": "0.4.0", 
 PROGRAMS = {"ast-grep": "@ast-grep/cli-*/ast-grep", "scip-typescript": "@sourcegraph/scip-typescript/dist/src/main.js"}
 
 
-def fetched() -> pathlib.Path:
+# What the tests of projects use: a runner of tests each. Only a full run fetches all of them.
+MOCHA = {"mocha": "10.8.2"}
+RUNNERS = {**MOCHA, "jest": "29.7.0", "vitest": "2.1.9"}
+
+
+def fetched(packages=None) -> pathlib.Path:
     """The directory with node_modules; it is made if it is missing."""
-    name = "-".join(version for _, version in sorted(PACKAGES.items()))
+    packages = packages or PACKAGES
+    name = "-".join(version for _, version in sorted(packages.items()))
     kept = pathlib.Path(os.environ["CHOKE_BUILD"]) / "test-tools" / name
     kept.parent.mkdir(exist_ok=True)
     with open(kept.parent / "lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # tests may run in several processes
         if not kept.is_dir():
-            fetch(kept)
+            fetch(kept, packages)
     return kept
 
 
-def fetch(kept: pathlib.Path) -> None:
+def fetch(kept: pathlib.Path, packages) -> None:
     with tempfile.TemporaryDirectory(dir=kept.parent) as directory:
         args = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=5", "--prefix", directory,
-                 *(f"{package}@{version}" for package, version in PACKAGES.items())]
+                 *(f"{package}@{version}" for package, version in packages.items())]
         done = subprocess.run(args, cwd=directory, capture_output=True, check=False, timeout=300, stdin=subprocess.DEVNULL)
         if done.returncode != 0:
-            skip("npm-registry", f"npm cannot fetch {', '.join(PACKAGES)}: {done.stderr.decode()[-500:]}")
+            skip("npm-registry", f"npm cannot fetch {', '.join(packages)}: {done.stderr.decode()[-500:]}")
         ready = pathlib.Path(directory) / "ready"
         ready.mkdir()
         os.rename(pathlib.Path(directory) / "node_modules", ready / "node_modules")

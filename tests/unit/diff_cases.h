@@ -11,6 +11,7 @@
 #define HEAD "version: 1\nsearch_path: [/usr/bin]\ntools:\n"
 #define ENTRY(name, route) "  - name: " name "\n    why: w\n    adr: \"0001\"\n    route: " route "\n"
 #define TOOL HEAD ENTRY("x", "direct")
+#define EXTERNAL HEAD ENTRY("x", "external")
 #define BWRAP ENTRY("bwrap", "jail")
 #define PATHS(list) "version: 1\nsearch_path: [" list "]\ntools:\n"
 
@@ -49,6 +50,10 @@ static const struct combination widening[] = {
      TOOL "    args: {subcommands: [{name: a, egress: [a.org]}]}\n"},
     /* with --jail none it was refused, and the default was the native jail */
     {TOOL "    workspace: overlay\n", TOOL "    workspace: ro\n"},
+    {EXTERNAL "    workspace: ro\n    workspace_code: true\n", EXTERNAL "    workspace: ro\n"},
+    {EXTERNAL "    workspace: ro\n", EXTERNAL "    workspace: ro\n    workspace_code: true\n"},
+    {EXTERNAL "    args: {subcommands: [{name: a}]}\n",
+     EXTERNAL "    args: {subcommands: [{name: a, workspace: ro, workspace_code: true}]}\n"},
     /* --keep was refused */
     {TOOL "    workspace: rw\n", TOOL "    workspace: overlay\n"},
     /* it may trace what it runs */

@@ -89,7 +89,7 @@ static bool find_file(const struct machine *machine, const char *name, const cha
 }
 
 /* Replaces the proofs. */
-static void prove(void *data, const struct ck_jail *jail, bool egress, struct ck_jail_state *ret_state)
+static void prove(void *data, const struct ck_jail *jail, struct ck_jail_form form, struct ck_jail_state *ret_state)
 {
     const struct machine *machine = data;
     const struct ck_tool *bwrap = ck_grant_bwrap(machine->policy);
@@ -97,7 +97,7 @@ static void prove(void *data, const struct ck_jail *jail, bool egress, struct ck
     if (jail == &ck_jail_native)
         ret_state->holds = machine->kernel->native;
     else if (jail == &ck_jail_native_no_userns)
-        ret_state->holds = machine->kernel->native_no_userns && !egress;
+        ret_state->holds = machine->kernel->native_no_userns && !form.egress;
     else if (jail == &ck_jail_bwrap)
         ret_state->holds =
             machine->kernel->bwrap && bwrap && find_file(machine, bwrap->name, bwrap->path, bwrap->sha256, found);
@@ -123,6 +123,7 @@ struct granted {
     bool tracing;
     const struct ck_grant *grant; /* its reads, in a jail */
     bool root_own;                /* in a jail */
+    bool workspace_code;
     bool executes_all;
     char (*files)[PATH_BYTES]; /* of the tools, in their order, and then what else may be executed */
     size_t tools_count, files_count;
@@ -188,8 +189,10 @@ static void grant_on(struct machine *machine, const struct allowed *allowed, con
     struct ck_jails jails = {.prove = prove, .data = machine};
     struct ck_jail_choice choice;
     struct choke_error error = {0};
-    const struct ck_jail_needs needs = {.whole = request->require_jail || request->sandbox,
-                                        .egress = allowed->verdict.egress_count > 0};
+    const struct ck_jail_needs needs = {
+        .whole = request->require_jail || request->sandbox,
+        .form = {.egress = allowed->verdict.egress_count > 0, .workspace_code = !!allowed->grant.workspace_code},
+    };
     ret->refused = allowed->refused;
     ret->files_count = 0;
     ret->tools_count = allowed->grant.count;
@@ -212,7 +215,8 @@ static void grant_on(struct machine *machine, const struct allowed *allowed, con
                                                                : REACH_RO;
     ret->tracing = !jailed || allowed->grant.tracing;
     ret->grant = jailed ? &allowed->grant : NULL;
-    ret->root_own = allowed->grant.root_own;
+    ret->root_own = allowed->grant.root_own || allowed->grant.workspace_code;
+    ret->workspace_code = !jailed || allowed->grant.workspace_code;
     ret->executes_all = (!jailed && !allowed->grant.bound) || !ret->bounded;
     ret->executable = allowed->grant.sealed ? 0 : ret->files_count;
 }
@@ -351,6 +355,8 @@ static const char *granted_excess(const struct granted *part, const struct grant
         return "it was refused";
     if (part->tracing && !whole->tracing)
         return "tracing";
+    if (part->workspace_code && !whole->workspace_code)
+        return "code of the workspace";
     for (size_t i = 0; i < part->tools_count && i < whole->tools_count; i++)
         if (strcmp(part->files[i], whole->files[i]) != 0)
             return "another file is run";

@@ -46,6 +46,7 @@ static const char base[] = "version: 1\n"
                            "    uses: [shell]\n"
                            "    egress: [git.example.org]\n"
                            "    workspace: ro\n"
+                           "    workspace_code: false\n"
                            "    reads: [/opt/a]\n"
                            "    root_at: work\n"
                            "    args:\n"
@@ -67,6 +68,7 @@ static const char base[] = "version: 1\n"
                            "          execs: [more]\n"
                            "          uses: [node-scripts]\n"
                            "          workspace: rw\n"
+                           "          workspace_code: false\n"
                            "          egress: [log.example.org]\n"
                            "          env: [TZ]\n"
                            "          set_env: [{name: GIT_EDITOR, value: vi}]\n"
@@ -185,6 +187,8 @@ static const struct row rows[] = {
     {"tools.egress", "egress: [git.example.org]", "egress: [git.example.org, b.example.org]", W, N, "egress"},
     {"tools.workspace", "workspace: ro", "workspace: rw", W, N, "workspace"},
     {"tools.workspace", "workspace: ro", "workspace: overlay", W, W, "workspace"},
+    {"tools.workspace_code", "workspace: ro\n    workspace_code: false", "workspace: ro\n    workspace_code: true", W,
+     W, "workspace_code"},
     {"tools.reads", "reads: [/opt/a]", "reads: [/opt/a, /opt/b]", W, N, "reads"},
     {"tools.reads", "reads: [/opt/a]", "reads: [/opt/a/b]", W, W, "reads"},
     {"tools.root_at", "root_at: work", "root_at: own", W, W, "root_at"},
@@ -231,6 +235,10 @@ static const struct row rows[] = {
     {"tools.args.subcommands.execs", "          execs: [more]\n", SUB("execs: []"), N, W, "args.subcommands.log.execs"},
     {"tools.args.subcommands.workspace", "workspace: rw", "workspace: ro", N, W, "args.subcommands.log.workspace"},
     {"tools.args.subcommands.workspace", SUB("workspace: rw"), "", N, W, "args.subcommands.log.workspace"},
+    {"tools.args.subcommands.workspace_code", SUB("workspace_code: false"), SUB("workspace_code: true"), W, W,
+     "args.subcommands.log.workspace_code"},
+    {"tools.args.subcommands.workspace_code", SUB("workspace_code: false"), "", O, O,
+     "args.subcommands.log.workspace_code"},
     {"tools.args.subcommands.egress", "[log.example.org]", "[]", N, W, "args.subcommands.log.egress"},
     {"tools.args.subcommands.egress", SUB("egress: [log.example.org]"), "", W, W, "args.subcommands.log.egress"},
     {"tools.args.subcommands.env", "env: [TZ]", "env: [TZ, COLUMNS]", W, N, "args.subcommands.log.env"},

@@ -67,6 +67,7 @@ static const struct key keys[] = {
      {NULL, NULL, NULL, "[]", "[node-scripts]", "[rust-toolchain]", "[node-scripts, rust-toolchain]"}},
     {"tools.egress", IN_TOOL, {NULL, "[]", "[a.org]", "[\"*.a.org\"]", "[\"x.a.org:443\"]", "[x.a.org, a.org]"}},
     {"tools.workspace", IN_TOOL, {NULL, "ro", "rw", "overlay"}},
+    {"tools.workspace_code", IN_TOOL, {NULL, NULL, NULL, NULL, NULL, "false", "true"}},
     {"tools.reads", IN_TOOL, {NULL, NULL, "[]", "[/opt/a]", "[/opt/a, /opt/b]"}},
     {"tools.root_at", IN_TOOL, {NULL, NULL, "work", "own"}},
 
@@ -105,6 +106,7 @@ static const struct key keys[] = {
     {"tools.args.subcommands.execs", IN_SUB, {NULL, NULL, "[]", "[sh]", "[less]", "[sh, less]"}},
     {"tools.args.subcommands.uses", IN_SUB, {NULL, NULL, NULL, "[]", "[node-scripts]", "[rust-toolchain]"}},
     {"tools.args.subcommands.workspace", IN_SUB, {NULL, NULL, "ro", "rw", "overlay"}},
+    {"tools.args.subcommands.workspace_code", IN_SUB, {NULL, NULL, NULL, NULL, NULL, "false", "true"}},
     {"tools.args.subcommands.egress", IN_SUB, {NULL, NULL, "[]", "[a.org]", "[\"*.a.org\"]", "[x.a.org, a.org]"}},
     {"tools.args.subcommands.env", IN_SUB, {NULL, NULL, "[]", "[TZ]", "[TZ, COLUMNS]"}},
     {"tools.args.subcommands.set_env",

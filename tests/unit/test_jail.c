@@ -44,10 +44,10 @@ static void an_unavailable_jail_is_refused(void **state)
         {CHOKE_JAIL_BWRAP, {0}},
         {CHOKE_JAIL_AUTO, {.whole = true}},
         {CHOKE_JAIL_NONE, {.whole = true}},
-        {CHOKE_JAIL_AUTO, {.egress = true}},
-        {CHOKE_JAIL_NATIVE, {.egress = true}},
-        {CHOKE_JAIL_BWRAP, {.egress = true}},
-        {CHOKE_JAIL_NONE, {.egress = true}},
+        {CHOKE_JAIL_AUTO, {.form = {.egress = true}}},
+        {CHOKE_JAIL_NATIVE, {.form = {.egress = true}}},
+        {CHOKE_JAIL_BWRAP, {.form = {.egress = true}}},
+        {CHOKE_JAIL_NONE, {.form = {.egress = true}}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -66,11 +66,11 @@ struct machine {
     int failed; /* for native */
 };
 
-static void prove(void *data, const struct ck_jail *jail, bool egress, struct ck_jail_state *ret_state)
+static void prove(void *data, const struct ck_jail *jail, struct ck_jail_form form, struct ck_jail_state *ret_state)
 {
     struct machine *machine = data;
     machine->asked++;
-    machine->asked_egress += egress ? 1 : 0;
+    machine->asked_egress += form.egress ? 1 : 0;
     ret_state->failed = jail == &ck_jail_native ? machine->failed : 0;
     ret_state->holds = jail == &ck_jail_native  ? machine->native
                        : jail == &ck_jail_bwrap ? machine->bwrap
@@ -144,7 +144,8 @@ static void egress_is_bounded_by_a_whole_jail_or_refused(void **state)
         struct ck_jails jails = {.prove = prove, .data = &machine};
         struct ck_jail_choice choice;
         struct choke_error error = {0};
-        int r = ck_jail_choose(&jails, cases[i].wanted, (struct ck_jail_needs){.egress = true}, &choice, &error);
+        int r =
+            ck_jail_choose(&jails, cases[i].wanted, (struct ck_jail_needs){.form = {.egress = true}}, &choice, &error);
         assert_int_equal(r < 0, !cases[i].jail);
         assert_int_equal(error.outcome, !cases[i].jail ? CHOKE_JAIL_UNAVAILABLE : CHOKE_NONE);
         assert_ptr_equal(choice.jail, cases[i].jail);

@@ -60,6 +60,8 @@ def key_rows(prefix, subcommand):
         yield prefix + "variables", code(subcommand["env"]) or "none"
     if subcommand["workspace"] is not None:
         yield prefix + "workspace", subcommand["workspace"]
+    if subcommand["workspace_code"] is not None:
+        yield prefix + "may also execute", f"{'every' if subcommand['workspace_code'] else 'no'} file beneath the root"
     if subcommand["egress"] is not None:
         yield prefix + "network", code(subcommand["egress"]) or "none"
     if subcommand["limits"] is not None:
@@ -97,6 +99,8 @@ def rows(tool):
         yield "uses", code(tool["uses"])
     if tool["workspace"] != "ro":
         yield "workspace", tool["workspace"]
+    if tool["workspace_code"]:
+        yield "may also execute", "every file beneath the root"
     if tool["reads"]:
         yield "reads", code(tool["reads"])
     if tool["root_at"] != "work":

@@ -32,6 +32,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/limits.h>
 #include <linux/mount.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
@@ -198,6 +199,36 @@ static long place_copies(const struct ck_native_program *program, int root_fd)
 }
 
 /*
+ * With workspace_code: a copy of the mounts of the root, from before noexec is set everywhere. A
+ * mount of the host that has noexec keeps it. *ret_fd is -1 without workspace_code.
+ */
+static long copy_work(const struct ck_native_program *program, int *ret_fd)
+{
+    *ret_fd = -1;
+    if (program->workspace_code == 0)
+        return 0;
+    long tree =
+        CK_RAW3(open_tree, AT_FDCWD, ck_native_root(program), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+    if (tree < 0)
+        return tree;
+    *ret_fd = (int)tree;
+    return set_mount((int)tree, "", AT_EMPTY_PATH | AT_RECURSIVE, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0);
+}
+
+/* The working directory is then on the mount below, which is noexec, so it is entered again. */
+static long place_work(const struct ck_native_program *program, int tree_fd)
+{
+    static char cwd[PATH_MAX];
+    if (tree_fd < 0)
+        return 0;
+    long r = CK_RAW2(getcwd, cwd, sizeof(cwd));
+    if (r >= 0)
+        r = CK_RAW5(move_mount, tree_fd, "", AT_FDCWD, ck_native_root(program), MOVE_MOUNT_F_EMPTY_PATH);
+    ck_nolibc_close(tree_fd);
+    return r < 0 ? r : CK_RAW1(chdir, cwd);
+}
+
+/*
  * As in the native jail, nothing but the files of the program can be executed or mapped as code,
  * and neither /proc nor the device nodes of the host can be changed. bwrap leaves us two
  * capabilities for that, which are dropped here.
@@ -209,7 +240,10 @@ static long place_copies(const struct ck_native_program *program, int root_fd)
 static long seal(const struct ck_native_program *program)
 {
     const struct ck_native_op *ops = ck_native_ops(program);
+    int work_fd = -1;
     long r = CK_RAW1(unshare, CLONE_NEWNS);
+    if (r == 0)
+        r = copy_work(program, &work_fd);
     long root = r < 0 ? r : CK_RAW4(openat, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     r = root < 0 ? root : set_mount(AT_FDCWD, "/", AT_RECURSIVE, MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSUID, 0);
     for (uint32_t i = 0; i < program->ops_count && r == 0; i++)
@@ -217,6 +251,8 @@ static long seal(const struct ck_native_program *program)
             r = bind_code((int)root, (const char *)program + ops[i].inside);
     if (r == 0)
         r = place_copies(program, (int)root);
+    if (r == 0)
+        r = place_work(program, work_fd);
     if (r == 0)
         r = ck_init_cover_keys("/dev/null");
     if (r == 0)

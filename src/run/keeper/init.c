@@ -164,7 +164,8 @@ long ck_init_make_rules(const struct ck_native_jail *jail)
 }
 
 /*
- * Reads are allowed everywhere, writes where the run may write, execution only of the listed files.
+ * Reads are allowed everywhere, writes where the run may write, execution only of the listed files
+ * and, with workspace_code, beneath the root.
  */
 static long restrict_files(const struct ck_init_run *run)
 {
@@ -177,8 +178,10 @@ static long restrict_files(const struct ck_init_run *run)
     long r = 0;
     if (run->in_bwrap)
         r = allow_path((int)fd, "/dev/shm", writes_of(program));
-    if (r == 0 && run->workspace != CK_WORKSPACE_RO)
-        r = allow_path((int)fd, ck_native_root(program), writes_of(program));
+    if (r == 0 && (run->workspace != CK_WORKSPACE_RO || program->workspace_code != 0))
+        r = allow_path((int)fd, ck_native_root(program),
+                       (run->workspace != CK_WORKSPACE_RO ? writes_of(program) : 0) |
+                           (program->workspace_code != 0 ? (uint64_t)LANDLOCK_ACCESS_FS_EXECUTE : 0));
     if (r == 0)
         r = CK_RAW2(landlock_restrict_self, fd, 0);
     ck_nolibc_close((int)fd);

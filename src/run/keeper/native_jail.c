@@ -350,6 +350,16 @@ static long copy_tree(const struct ck_init_run *run, const struct stat *held)
 }
 
 /*
+ * With workspace_code noexec is not set. A mount of the host that has it keeps it: attributes are
+ * only added.
+ */
+static uint64_t work_attributes(const struct ck_init_run *run)
+{
+    return (run->jail->program->workspace_code != 0 ? MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV : ATTR_PLAIN) |
+           (run->workspace != CK_WORKSPACE_RW ? MOUNT_ATTR_RDONLY : 0);
+}
+
+/*
  * The repository stays mounted at its place for the next run if that has the same. A tree of another
  * mount namespace cannot be copied, so the warden enters the namespace of the host for the copy.
  */
@@ -376,7 +386,7 @@ static long mount_work(const struct ck_init_run *run)
     r = CK_RAW2(setns, jail->root_ns_fd, CLONE_NEWNS);
     if (r < 0 || tree < 0)
         return r < 0 ? r : tree;
-    r = set_attributes((int)tree, ATTR_PLAIN | (run->workspace != CK_WORKSPACE_RW ? MOUNT_ATTR_RDONLY : 0));
+    r = set_attributes((int)tree, work_attributes(run));
     if (r == 0)
         r = CK_RAW5(move_mount, tree, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH);
     ck_nolibc_close((int)tree);
@@ -417,10 +427,11 @@ static long mount_overlay(struct ck_native_jail *jail)
 {
     struct statfs found = {0};
     const char *place = ck_native_root(jail->program);
+    unsigned long flags = jail->program->workspace_code != 0 ? PLAIN & ~MS_NOEXEC : PLAIN;
     /* By ".": the path of the root may have a comma or a colon, which separate options. */
     long r = CK_RAW1(chdir, place);
     if (r == 0)
-        r = CK_RAW5(mount, "work", place, "overlay", PLAIN,
+        r = CK_RAW5(mount, "work", place, "overlay", flags,
                     "lowerdir=.,upperdir=" OVERLAY_UPPER ",workdir=" OVERLAY_WORK ",userxattr");
     jail->overlay_mounted = r == 0;
     long left = CK_RAW1(chdir, "/");

@@ -24,6 +24,7 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -139,6 +140,23 @@ bool ck_prove_execs(void)
             return false;
     }
     return true;
+}
+
+/*
+ * A file that the tool wrote. It is empty: where nothing refuses it, the kernel says that it is not
+ * a program.
+ */
+static bool written_file_is_refused(void)
+{
+    static char name[] = CK_JAIL_SCRATCH "/written";
+    static char *const argv[] = {name, NULL};
+    static char *const envp[] = {NULL};
+    long fd = CK_RAW4(openat, AT_FDCWD, name, O_RDWR | O_CREAT | O_CLOEXEC, 0700);
+    if (fd < 0)
+        return false;
+    long mapped = CK_RAW6(mmap, NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+    ck_nolibc_close((int)fd);
+    return mapped == -EPERM && ck_create_execute(-1, name, argv, envp) == -EACCES;
 }
 
 bool ck_prove_seccomp(void)
@@ -274,7 +292,7 @@ void ck_prove_layers(void *argument)
     if (proved_program->proof_loader_at != 0 && ck_prove_libraries(proved_program))
         init_status->held |= UINT32_C(1) << CK_JAIL_LAYER_LIBRARIES;
     init_status->shortage = shortage;
-    if (ck_prove_execs())
+    if (written_file_is_refused() && ck_prove_execs())
         init_status->held |= UINT32_C(1) << CK_JAIL_LAYER_EXECS;
     init_status->shortage = shortage;
     ck_nolibc_exit(0);
@@ -296,7 +314,7 @@ static long prove(struct ck_native_jail *jail, int program_fd, struct ck_wire_pr
     static const int no_fds[CK_WIRE_FDS_MAX] = {-1, -1, -1, -1, -1, -1, -1, -1, -1};
     struct ck_child child = {.fds = no_fds};
     siginfo_t info = {0};
-    long root = CK_RAW4(openat, AT_FDCWD, "/usr", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    long root = CK_RAW4(openat, AT_FDCWD, CK_JAIL_PROOF_ROOT, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     long r = root < 0 ? root : ck_native_jail_enter(jail, program_fd);
     proved->failed_op = jail->failed_op;
     if (r < 0)
@@ -307,7 +325,7 @@ static long prove(struct ck_native_jail *jail, int program_fd, struct ck_wire_pr
                               .main = ck_prove_layers,
                               .argument = jail->init_status,
                               .root_fd = (int)root,
-                              .root_path = "/usr",
+                              .root_path = CK_JAIL_PROOF_ROOT,
                               .enter_fd = -1,
                               .gate_fd = -1};
     r = ck_native_jail_create(&run);

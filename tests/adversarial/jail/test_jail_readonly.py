@@ -46,8 +46,8 @@ def test_directories_of_the_jail_stay_as_they_are(cell, path):
 def test_nothing_moves_between_mounts(cell, way, workspace):
     restore(cell)
     policy = cell.write_policy(breach_files={"workspace": workspace})
-    for source, target in (("victim", "/tmp/new"), ("/usr/bin/env", "/work/new"), ("/usr/bin/env", "/tmp/new"),
-                           ("/etc/passwd", "/work/new")):
+    for source, target in (("victim", "/tmp/new"), ("/usr/bin/env", f"{cell.place}/new"), ("/usr/bin/env", "/tmp/new"),
+                           ("/etc/passwd", f"{cell.place}/new")):
         cell.refused_inside("breach_files", way, source, target, policy=policy, errnos=REFUSALS)
     assert (cell.box.root / "victim").read_text() == "as it was"
 
