@@ -170,7 +170,7 @@ struct choke_field {
  *                                    per process
  *   subproc.git.hidden       warning tool, message, probe_name: the git directory of a worktree or
  *                                    submodule is not proven to be its own, so the jail hides it
- *   subproc.started          info    tool, path, jail, probe_name, workspace_code ("true" or empty)
+ *   subproc.started          info    tool, path, jail, probe_name; workspace_code, loopback ("true")
  *   subproc.workspace.noexec warning tool, mount, probe_name: nothing on this mount is executed
  *   subproc.exited           info    tool, outcome, code, duration_ms, probe_name
  *   subproc.timeout          warning tool, timeout_ms, probe_name
@@ -453,6 +453,7 @@ struct choke_result {
     bool unrecorded;                   /* not in the audit log; the event says why */
     const struct choke_egress *egress; /* NULL if the request had none, or nothing ran */
     bool workspace_code;               /* files beneath the root could be executed */
+    bool loopback;                     /* the run had its own 127.0.0.1 and ::1 */
 };
 
 CHOKE_API void choke_result_free(struct choke_result *result); /* NULL is fine */
@@ -539,6 +540,7 @@ struct choke_decision {
     struct choke_error error;
     const char *const *egress; /* what could be reached, in canonical form; NULL: nothing */
     bool workspace_code;       /* files beneath the root could be executed */
+    bool loopback;             /* the run would have its own 127.0.0.1 and ::1 */
 };
 
 CHOKE_API int choke_explain(struct choke_context *context, const struct choke_request *request,

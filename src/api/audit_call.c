@@ -172,6 +172,7 @@ static void fill_jail(struct ck_audit_call *call, const struct ck_plan *plan)
     call->layers = plan->layers;
     /* Without a jail the workspace of the policy has no effect, so it is not recorded. */
     call->workspace_code = plan->workspace_code;
+    call->loopback = plan->loopback && plan->verdict.outcome == CHOKE_NONE;
     call->workspace = jail && jail != &ck_jail_none ? ck_policy_workspace_name(plan->workspace) : NULL;
 }
 

@@ -100,7 +100,7 @@ void ck_event_started(const struct choke_job *job, const char *const *egress, co
     }
     EMIT(job->context, CHOKE_INFO, "subproc.started", {"tool", result->tool_name},
          {"path", CK_QUOTE(result->tool_path)}, {"jail", jail->jail->name}, {"probe_name", job->probe},
-         {"workspace_code", result->workspace_code ? "true" : ""});
+         {"workspace_code", result->workspace_code ? "true" : ""}, {"loopback", result->loopback ? "true" : ""});
 }
 
 void ck_event_noexec(const struct choke_job *job, const char *mount)

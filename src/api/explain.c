@@ -96,6 +96,7 @@ static void describe(struct decision_box *box, const struct ck_plan *plan, const
         .jail_argv = ck_redact_list(&box->text, plan->bwrap.argv),
         .egress = list_egress(box, &plan->verdict),
         .workspace_code = allowed && plan->workspace_code,
+        .loopback = allowed && plan->loopback,
     };
     /* An allowed plan has outcome CHOKE_NONE, for which ck_redact_error does nothing. */
     if (!allowed)

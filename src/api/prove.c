@@ -28,13 +28,11 @@
 #include <sys/wait.h>
 
 /*
- * The usual layers are all bits below EGRESS; the two for egress are the last in the enum. PROOF_NS
+ * The usual layers are all bits below EGRESS; those of a form are the last in the enum. PROOF_NS
  * is the time for one proof.
  */
 #define PROOF_NS (2 * CK_NS_PER_S)
 #define USUAL_LAYERS ((UINT32_C(1) << CK_JAIL_LAYER_EGRESS) - 1)
-#define EGRESS_LAYERS (USUAL_LAYERS | UINT32_C(1) << CK_JAIL_LAYER_EGRESS)
-#define REPORTING_LAYERS (EGRESS_LAYERS | UINT32_C(1) << CK_JAIL_LAYER_REPORTS_ATTEMPTS)
 #define NO_USERNS_LAYERS \
     (UINT32_C(1) << CK_JAIL_LAYER_LANDLOCK | UINT32_C(1) << CK_JAIL_LAYER_EXECS | \
      UINT32_C(1) << CK_JAIL_LAYER_SECCOMP | UINT32_C(1) << CK_JAIL_LAYER_NO_CAPABILITIES | \
@@ -110,8 +108,9 @@ static void judge_layers(uint32_t held, uint32_t wanted, int shortage, struct ck
     for (uint32_t layer = 0; layer < CK_JAIL_LAYERS; layer++) {
         if ((wanted >> layer & 1) == 0 || (held >> layer & 1) != 0)
             continue;
-        /* The last three are not in the table of the jail: not every proof tries them. */
+        /* The last four are not in the table of the jail: not every proof tries them. */
         const char *name = layer == CK_JAIL_LAYER_EGRESS             ? "egress"
+                           : layer == CK_JAIL_LAYER_LOOPBACK         ? "loopback"
                            : layer == CK_JAIL_LAYER_REPORTS_ATTEMPTS ? "egress_named"
                            : layer == CK_JAIL_LAYER_LIBRARIES        ? "libraries"
                                                                      : ck_jail_native.layers[layer];
@@ -136,9 +135,9 @@ struct proof_kind {
 
 static uint32_t layers_of(struct proof_kind kind)
 {
-    return (kind.reports_attempts ? REPORTING_LAYERS
-            : kind.form.egress    ? EGRESS_LAYERS
-                                  : USUAL_LAYERS) |
+    return USUAL_LAYERS | (kind.form.egress ? UINT32_C(1) << CK_JAIL_LAYER_EGRESS : 0) |
+           (kind.form.loopback ? UINT32_C(1) << CK_JAIL_LAYER_LOOPBACK : 0) |
+           (kind.reports_attempts ? UINT32_C(1) << CK_JAIL_LAYER_REPORTS_ATTEMPTS : 0) |
            (kind.libraries ? UINT32_C(1) << CK_JAIL_LAYER_LIBRARIES : 0);
 }
 
@@ -148,6 +147,7 @@ static struct ck_native_wanted wanted_for(struct choke_context *context, struct 
     return (struct ck_native_wanted){.search = context->search.paths,
                                      .search_count = context->search.count,
                                      .workspace_code = kind.form.workspace_code,
+                                     .loopback = kind.form.loopback,
                                      .egress = kind.form.egress,
                                      .libraries = kind.libraries,
                                      .proof = kind.libraries,

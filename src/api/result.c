@@ -154,6 +154,7 @@ void ck_result_started(struct choke_result *result, const struct ck_plan *plan)
     result->layers = box->layers;
     result->jail = plan->jail.jail->name;
     result->workspace_code = plan->workspace_code;
+    result->loopback = plan->loopback;
     list_limits(box, plan);
 }
 
@@ -309,7 +310,7 @@ void ck_result_end(struct choke_result *result, struct ck_run *run)
     if (report->stage != CK_STAGE_NONE) { /* nothing ran, so no mechanism was used */
         result->jail = NULL;
         result->layers = no_layers;
-        result->workspace_code = false;
+        result->workspace_code = result->loopback = false;
         result->limit_count = 0;
     } else {
         result->kill = ck_wire_kill_name(report->kill);

@@ -273,6 +273,8 @@ int ck_body_write_call(struct ck_record *record, const char *kind, const struct 
     /* Only where it is so: most calls have none of these. */
     if (call->workspace_code)
         ck_json_bool(json, "workspace_code", true);
+    if (call->loopback)
+        ck_json_bool(json, "loopback", true);
     return 0;
 }
 

@@ -61,7 +61,7 @@ struct ck_audit_call {
     const char *root_at;      /* path of the root in the jail, if that is not /work; or NULL */
     const char *const *shown; /* directories that the jail shows too; NULL: none */
     const char *const *egress;
-    bool workspace_code;
+    bool workspace_code, loopback;
 };
 
 /* A decision of the proxy about one connection, or the end of the connection. */

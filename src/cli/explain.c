@@ -45,6 +45,7 @@ static int set_decision(json_t *object, const struct choke_decision *decision)
     bad |= json_object_set_new(object, "egress", ck_jansson_list(decision->egress));
     bad |= json_object_set_new(object, "error", ck_jansson_error(&decision->error));
     bad |= json_object_set_new(object, "workspace_code", json_boolean(decision->workspace_code));
+    bad |= json_object_set_new(object, "loopback", json_boolean(decision->loopback));
     return bad;
 }
 
@@ -114,6 +115,8 @@ static void print_decision(FILE *out, const struct choke_decision *decision)
         print_line(out, "mount", *mount);
     if (decision->workspace_code)
         print_line(out, "code", "every file beneath the root can be executed");
+    if (decision->loopback)
+        print_line(out, "loopback", "its own 127.0.0.1 and ::1");
     print_list(out, "egress", decision->egress);
     print_list(out, "command", decision->jail_argv);
     for (const char *const *variable = decision->env; variable && *variable; variable++)

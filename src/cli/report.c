@@ -241,7 +241,8 @@ static void write_json(struct ck_session *session, const struct choke_result *re
         set_limits(object, result) || set_changes(object, result) ||
         json_object_set_new(object, "egress", egress_object(result->egress)) ||
         json_object_set_new(object, "unrecorded", json_boolean(result->unrecorded)) ||
-        json_object_set_new(object, "workspace_code", json_boolean(result->workspace_code)))
+        json_object_set_new(object, "workspace_code", json_boolean(result->workspace_code)) ||
+        json_object_set_new(object, "loopback", json_boolean(result->loopback)))
         session->out.error = ENOMEM;
     else
         ck_jansson_write(&session->out, object);

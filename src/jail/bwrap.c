@@ -87,6 +87,9 @@ static void put_operation(struct command_line *line, const struct ck_native_prog
         if (outside)
             put3(line, "--ro-bind", place, place);
         return;
+    case CK_NATIVE_OP_TEXT: /* a mount point; `bwrap_init` makes the file */
+        put3(line, "--ro-bind", "/dev/null", place);
+        return;
     case CK_NATIVE_OP_LINK:
         put3(line, "--symlink", outside, place);
         return;

@@ -39,9 +39,10 @@ struct ck_jail_state {
 struct ck_jail_form {
     bool egress;         /* restricted egress, which only a jail with its own network has */
     bool workspace_code; /* files beneath the root can be executed; needs a mount namespace */
+    bool loopback;       /* sockets on loopback; needs a network namespace */
 };
 
-#define CK_JAIL_FORMS 4
+#define CK_JAIL_FORMS 8
 
 /* What a run needs of a jail. */
 struct ck_jail_needs {

@@ -26,6 +26,9 @@ static bool describe(const struct ck_native_program *program, const struct ck_na
             return true;
         *ret_line = ck_arena_printf(arena, "copy /%s", inside);
         break;
+    case CK_NATIVE_OP_TEXT:
+        *ret_line = ck_arena_printf(arena, "text /%s", inside);
+        break;
     case CK_NATIVE_OP_LINK:
         *ret_line = ck_arena_printf(arena, "link /%s -> %s", inside, outside);
         break;

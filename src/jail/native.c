@@ -36,6 +36,8 @@
 #define TMP_OPTIONS "mode=0755,size=1g,nr_inodes=200k"
 #define SMALL_BYTES 16384 /* settings files up to this size are copied */
 #define PACKAGES "/node_modules"
+/* Not the file of the host, which names other machines. */
+#define HOSTS "127.0.0.1 localhost jail\n::1 localhost ip6-localhost ip6-loopback\n"
 #define TOOLS ".tool" /* for files with a path that something else covers inside */
 
 static const char *const layers[] = {"user_ns", "mount_ns",        "pid_ns",       "net_ns",   "ipc_ns",
@@ -384,10 +386,12 @@ static int write_program(struct ck_native_builder *program, const struct ck_nati
         .tmp_options = TMP_OPTIONS,
         .landlock_abi = abi < 0 ? 0 : abi,
         .workspace_code = wanted->workspace_code,
+        .loopback = wanted->loopback,
         .gate_port = wanted->egress ? CK_JAIL_GATE_PORT : 0,
         .gate_reports_attempts = wanted->egress && wanted->reports_attempts,
     };
     unsigned options = (wanted->tracing ? (unsigned)CK_SECCOMP_TRACING : 0) |
+                       (wanted->loopback ? (unsigned)CK_SECCOMP_LOOPBACK : 0) |
                        (wanted->egress ? (unsigned)CK_SECCOMP_EGRESS : 0) |
                        (settings.gate_reports_attempts ? (unsigned)CK_SECCOMP_REPORT_ATTEMPTS : 0);
     int r = ck_seccomp_build(options, &filter, &settings.filter_count);
@@ -408,6 +412,8 @@ static int make(const struct ck_native_wanted *wanted, int *ret_fd, struct choke
     struct ck_native_builder program = {0};
     struct ck_depend depend = {.search = wanted->search, .search_count = wanted->search_count, .versions_only = true};
     add_system(&program);
+    if (wanted->loopback)
+        ck_native_program_add(&program, CK_NATIVE_OP_TEXT, "etc/hosts", HOSTS);
     if (wanted->libraries)
         ck_libraries_add(&program);
     int r = wanted->proof ? add_proof(&program, wanted) : 0;

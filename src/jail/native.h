@@ -48,6 +48,7 @@ struct ck_native_wanted {
     bool in_place;                   /* no new root: every file has its path on the host */
     bool tracing;                    /* the tools may trace each other, as strace does */
     bool workspace_code;             /* files beneath the root can be executed; never with libraries */
+    bool loopback;                   /* with sockets on loopback */
     bool egress;                     /* with a gate, and sockets to reach it */
     bool reports_attempts;           /* with egress: direct attempts are reported */
     struct ck_arena *arena;          /* for the resulting paths */

@@ -19,6 +19,7 @@
  *  /tmp                empty, removed after the run; HOME is /tmp/probe, /dev/shm links to /tmp/shm
  *  /proc               only processes of the run, read-only, without the list of the user's keys
  *  /dev                null zero full random urandom; they can be used but not changed
+ *  127.0.0.1 ::1       with loopback, for the tool's own servers; each run then has its own network
  *  127.0.0.1:3128      with egress, the gate to the proxy; each run then has its own network
  */
 #ifndef CK_JAIL_NATIVE_OPS_H
@@ -48,6 +49,7 @@
 enum ck_native_op_kind {
     CK_NATIVE_OP_DIRECTORY = 1, /* inside */
     CK_NATIVE_OP_FILE,          /* inside; its content is the text `outside`, or nothing */
+    CK_NATIVE_OP_TEXT,          /* inside; a file with the text `outside`, which the host does not have */
     CK_NATIVE_OP_LINK,          /* inside; a symlink to the text `outside` */
     CK_NATIVE_OP_BIND,          /* inside, outside: a file or tree of the host, read-only, nothing in it executable */
     CK_NATIVE_OP_BIND_CODE,     /* the same, but it may be executed or mapped as code */
@@ -95,6 +97,7 @@ struct ck_native_program {
     uint32_t tmp_options_at;          /* mount options of /tmp: "mode=0755,size=..." */
     uint64_t landlock_fs, landlock_net, landlock_scoped; /* what Landlock restricts; all 0: no Landlock */
     uint32_t workspace_code;                             /* files beneath the root can be executed and mapped as code */
+    uint32_t loopback;                                   /* the tool may use sockets on loopback */
     uint32_t gate_port;             /* with egress: port of the listener on loopback inside; 0: no sockets */
     uint32_t gate_reports_attempts; /* init reports direct attempts: keeper/direct_attempts.c */
     uint32_t proof_loader_at;       /* of a proof with libraries: the loader inside; 0: without */
@@ -105,6 +108,12 @@ struct ck_native_program {
  * The operation's number makes it unique.
  */
 #define CK_JAIL_KEPT ".kept"
+
+/* Has each run its own network? Otherwise the warden's is enough: no run has sockets. */
+static inline int ck_native_has_network(const struct ck_native_program *program)
+{
+    return program->gate_port != 0 || program->loopback != 0;
+}
 
 /* The text at an offset; NULL for 0. */
 static inline const char *ck_native_text(const struct ck_native_program *program, uint32_t at)
@@ -147,6 +156,7 @@ enum ck_jail_layer {
     CK_JAIL_LAYER_NO_CAPABILITIES,
     CK_JAIL_LAYER_NO_NEW_PRIVS,
     CK_JAIL_LAYER_EGRESS,           /* only with a gate: nothing but the gate can be reached */
+    CK_JAIL_LAYER_LOOPBACK,         /* only with loopback: nothing but loopback can be reached */
     CK_JAIL_LAYER_REPORTS_ATTEMPTS, /* not a protection: with a gate, direct attempts can be seen */
     CK_JAIL_LAYER_LIBRARIES,        /* only with libraries as code: the loader cannot be executed as a program */
     CK_JAIL_LAYERS,

@@ -189,10 +189,14 @@ static size_t pack(struct program_packer *packer, const struct ck_native_builder
         .execs_count = (uint32_t)program->execs_count,
         .filter_count = (uint32_t)settings->filter_count,
         .workspace_code = settings->workspace_code ? 1 : 0,
+        .loopback = settings->loopback ? 1 : 0,
         .gate_port = settings->gate_port,
         .gate_reports_attempts = settings->gate_reports_attempts ? 1 : 0,
     };
     set_landlock(&head, settings->landlock_abi);
+    /* A rule names a port and no address, and the ports of the tool's servers are not known. */
+    if (settings->loopback)
+        head.landlock_net = 0;
     (void)put(packer, &head, sizeof(head), 8);
     head.ops_at = put_operations(packer, program);
     head.execs_at = put_execs(packer, program);

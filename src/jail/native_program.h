@@ -40,6 +40,7 @@ struct ck_native_program_settings {
     const char *tmp_options;
     int landlock_abi; /* 0: no Landlock */
     bool workspace_code;
+    bool loopback;
     uint32_t gate_port; /* 0: no egress */
     bool gate_reports_attempts;
 };

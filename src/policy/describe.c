@@ -131,6 +131,11 @@ static json_t *workspace_code(const struct ck_tool *tool)
     return json_boolean(tool->workspace_code);
 }
 
+static json_t *loopback(const struct ck_tool *tool)
+{
+    return json_boolean(tool->loopback);
+}
+
 static const struct {
     const char *key;
     json_t *(*value)(const struct ck_tool *tool);
@@ -142,6 +147,7 @@ static const struct {
     {"egress", egress},
     {"workspace", workspace},
     {"workspace_code", workspace_code},
+    {"loopback", loopback},
     {"limits", limits},
 };
 

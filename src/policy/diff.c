@@ -355,6 +355,14 @@ static void diff_workspace_code(const struct ck_diff_pair *pair)
                     is ? "it can execute every file beneath the root, and what it writes there" : NEEDED_NAMESPACES);
 }
 
+/* As with workspace_code: without a network namespace the call was refused. */
+static void diff_loopback(const struct ck_diff_pair *pair)
+{
+    bool is = pair->after->loopback;
+    ck_change_proof(pair->changes, "loopback", booleans[pair->before->loopback], booleans[is],
+                    is ? "it can make TCP and UDP sockets, in a network of its own" : NEEDED_NAMESPACES);
+}
+
 /*
  * Without a jail every directory can be read. In a jail, fewer directories show less, and another
  * directory may hold anything. A directory that is not trusted refuses a run, as a helper does; a
@@ -389,6 +397,7 @@ static const struct {
     {"uses", diff_uses},           {"env", diff_env},
     {"set_env", diff_set_env},     {"egress", diff_egress},
     {"workspace", diff_workspace}, {"workspace_code", diff_workspace_code},
+    {"loopback", diff_loopback},
 };
 
 bool ck_diff_has_rule(const char *key)
@@ -465,9 +474,9 @@ static void diff_tool(const struct ck_diff_pair *pair)
 {
     /* In the order of the report. */
     static void (*const rules[])(const struct ck_diff_pair *) = {
-        diff_notes,       diff_route,  diff_platforms,    diff_limits,         diff_path,  diff_sha256,
-        diff_execs,       diff_uses,   diff_version_args, ck_diff_args,        diff_env,   diff_set_env,
-        diff_credentials, diff_egress, diff_workspace,    diff_workspace_code, diff_reads, diff_root_at,
+        diff_notes,     diff_route,          diff_platforms, diff_limits, diff_path,    diff_sha256,      diff_execs,
+        diff_uses,      diff_version_args,   ck_diff_args,   diff_env,    diff_set_env, diff_credentials, diff_egress,
+        diff_workspace, diff_workspace_code, diff_loopback,  diff_reads,  diff_root_at,
     };
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         rules[i](pair);

@@ -284,8 +284,9 @@ const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy
 /*
  * docs/egress.md says which tool reads which. curl and git read the lower-case names for plain HTTP
  * and ignore HTTP_PROXY, because a client of a web server (CGI) could set that. The empty values
- * mean: no exception.
+ * mean: no exception. With loopback they name it: a server of the run is no host of the proxy.
  */
+#define OWN_HOSTS "localhost,127.0.0.1,::1"
 static const struct proxy_variable {
     const char *name;
     const char *value; /* NULL: the proxy */
@@ -312,7 +313,7 @@ static bool is_about_proxies(const char *variable)
     return length == strlen("npm_config_noproxy") && strncasecmp("npm_config_noproxy", variable, length) == 0;
 }
 
-const char **ck_env_with_proxy(struct ck_arena *arena, const char *const *env, const char *url)
+const char **ck_env_with_proxy(struct ck_arena *arena, const char *const *env, const char *url, bool loopback)
 {
     const char **with = ck_arena_array(arena, count_strings(env) + PROXY_VARIABLES + 1, sizeof(*with));
     size_t at = 0;
@@ -321,6 +322,8 @@ const char **ck_env_with_proxy(struct ck_arena *arena, const char *const *env, c
             with[at++] = *env;
     for (size_t i = 0; with && i < PROXY_VARIABLES; i++) {
         const char *value = proxy_variables[i].value ? proxy_variables[i].value : url;
+        if (loopback && value[0] == '\0')
+            value = OWN_HOSTS;
         with[at] = ck_arena_printf(arena, "%s=%s", proxy_variables[i].name, value);
         /* Out of memory. with NULL ends both loops and is returned. */
         if (!with[at++])

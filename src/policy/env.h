@@ -51,6 +51,6 @@ const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy
  * address, without credentials) and replace existing ones, in upper or lower case. NULL when out of
  * memory.
  */
-const char **ck_env_with_proxy(struct ck_arena *arena, const char *const *env, const char *url);
+const char **ck_env_with_proxy(struct ck_arena *arena, const char *const *env, const char *url, bool loopback);
 
 #endif

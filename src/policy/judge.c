@@ -352,9 +352,9 @@ static bool choose_jail(const struct judge *judge)
     const struct choke_request *request = judge->request;
     bool required = request->require_jail || request->sandbox;
     bool egress = request->egress && request->egress[0];
-    bool wanted = is_external(judge->verdict) || required || egress;
     struct ck_grant grant;
     ck_grant_of(judge->verdict, &grant);
+    bool wanted = is_external(judge->verdict) || required || egress || grant.loopback;
     switch (request->jail) {
     case CHOKE_JAIL_DEFAULT:
         judge->verdict->jail = grant.overlay ? CHOKE_JAIL_NATIVE : wanted ? CHOKE_JAIL_AUTO : CHOKE_JAIL_NONE;

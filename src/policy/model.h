@@ -186,6 +186,7 @@ struct ck_tool {
     enum ck_workspace workspace; /* how the repository is seen in a jail */
     bool has_workspace;          /* workspace is given */
     bool workspace_code;         /* files beneath the root may be executed and mapped as code */
+    bool loopback;               /* the run has its own 127.0.0.1 and ::1 */
     /* the most that a caller may request: host, host:port, *.suffix; empty: no egress */
     struct ck_list egress;
     struct ck_list reads;    /* directories that a jail shows too, read-only */
@@ -209,7 +210,7 @@ struct ck_subcommand_key {
     uint32_t offset, size;
 };
 
-#define CK_SUBCOMMAND_KEYS 11
+#define CK_SUBCOMMAND_KEYS 12
 extern const struct ck_subcommand_key ck_subcommand_keys[CK_SUBCOMMAND_KEYS];
 
 struct ck_policy {

@@ -113,6 +113,7 @@ static const cyaml_schema_value_t variable_entry = {
     LIST_FIELD("uses", type, at uses, 0, LIST_MAX),                                                                    \
     CHOICE_FIELD("workspace", type, at workspace, workspaces),                                                         \
     CHOICE_FIELD("workspace_code", type, at workspace_code, booleans),                                                 \
+    CHOICE_FIELD("loopback", type, at loopback, booleans),                                                             \
     LIST_FIELD("egress", type, at egress, 0, LIST_MAX),                                                                \
     LIST_FIELD("env", type, at env, 0, CK_TOOL_MAX_ENV), /* the judge has one bit for each name */                     \
     CYAML_FIELD_SEQUENCE_COUNT("set_env", OPTIONAL_LIST, type, at set_env, at set_env_count, &variable_entry, 0,       \

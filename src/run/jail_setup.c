@@ -122,6 +122,7 @@ static int place_tools(const struct setup *setup, const char **ret_tool)
         .count = setup->tools->count,
         .libraries = may_have_libraries(plan),
         .workspace_code = plan->workspace_code,
+        .loopback = plan->loopback,
         .egress = plan->verdict.egress_count > 0,
         .reports_attempts = plan->jail.reports_attempts,
         .arena = &plan->arena};
@@ -252,7 +253,7 @@ static enum ck_grant_place place_of(const struct ck_plan *plan)
                                                : CK_GRANT_NATIVE;
 }
 
-/* Without a mount namespace the file system of the host decides what can be executed. */
+/* Without namespaces the tool would have the host's own mounts and network. */
 static int refuse_namespaces(struct ck_plan *plan, const struct ck_tool *tool, const char *key)
 {
     bool none = plan->jail.jail == &ck_jail_none;
@@ -295,7 +296,8 @@ static int apply_grant(const struct setup *setup)
     if (refusal == CK_GRANT_NEEDS_NATIVE)
         return refuse_overlay(plan, setup->grant->overlay, place);
     if (refusal == CK_GRANT_NEEDS_NAMESPACES)
-        return refuse_namespaces(plan, setup->grant->workspace_code, "workspace_code");
+        return setup->grant->workspace_code ? refuse_namespaces(plan, setup->grant->workspace_code, "workspace_code")
+                                            : refuse_namespaces(plan, setup->grant->loopback, "loopback");
     int r = grant_workspace_code(setup);
     if (r < 0)
         return r;

@@ -22,7 +22,7 @@
 
 struct ck_native_images_entry {
     struct ck_native_image image;
-    bool libraries, in_place, tracing, workspace_code, egress, reports_attempts;
+    bool libraries, in_place, tracing, workspace_code, loopback, egress, reports_attempts;
     bool in_workspace;              /* the first tool is beneath the root */
     char *places;                   /* where the root and the shown directories are, as text: see places_of */
     struct ck_native_loader loader; /* an image with a copy of another loader is not used again */
@@ -62,7 +62,7 @@ struct file_set {
     struct ck_native_file files[FILES_MAX];
     struct ck_version versions[FILES_MAX];
     struct ck_helper_files helpers;
-    bool libraries, in_place, tracing, workspace_code, egress, reports_attempts;
+    bool libraries, in_place, tracing, workspace_code, loopback, egress, reports_attempts;
     const struct ck_native_images_wanted *wanted;
     const char *places;
     size_t count;
@@ -138,7 +138,7 @@ static struct ck_native_images_entry *find_entry(const struct ck_native_images *
         bool same = entry->count > 0 && entry->count == file_set->count && entry->tracing == file_set->tracing &&
                     entry->egress == file_set->egress && entry->reports_attempts == file_set->reports_attempts &&
                     entry->in_place == file_set->in_place && entry->libraries == file_set->libraries &&
-                    entry->workspace_code == file_set->workspace_code &&
+                    entry->workspace_code == file_set->workspace_code && entry->loopback == file_set->loopback &&
                     entry->in_workspace == file_set->files[0].in_workspace &&
                     strcmp(entry->places, file_set->places) == 0;
         for (size_t k = 0; same && k < file_set->count; k++)
@@ -165,6 +165,7 @@ static struct ck_native_images_entry *new_entry(struct ck_native_images *native_
     entry->libraries = file_set->libraries;
     entry->in_place = file_set->in_place;
     entry->workspace_code = file_set->workspace_code;
+    entry->loopback = file_set->loopback;
     entry->in_workspace = file_set->files[0].in_workspace;
     entry->places = strdup(file_set->places);
     if (!entry->places)
@@ -204,6 +205,7 @@ static int make_entry(struct ck_native_images *native_images, struct file_set *f
         .libraries = file_set->libraries,
         .in_place = file_set->in_place,
         .workspace_code = file_set->workspace_code,
+        .loopback = file_set->loopback,
         .tracing = file_set->tracing,
         .egress = file_set->egress,
         .reports_attempts = file_set->reports_attempts,
@@ -233,6 +235,7 @@ int ck_native_images_find(struct ck_native_images *native_images, const struct c
         file_set->libraries = wanted->libraries;
         file_set->in_place = wanted->in_place;
         file_set->workspace_code = wanted->workspace_code;
+        file_set->loopback = wanted->loopback;
         /* A tool that runs another for the caller may trace it, as strace does. */
         file_set->tracing = wanted->count > 1;
         file_set->egress = wanted->egress;

@@ -29,6 +29,7 @@ struct ck_native_images_wanted {
     bool libraries;         /* jail/native.h */
     bool in_place;          /* jail/native.h */
     bool workspace_code;    /* jail/native.h */
+    bool loopback;          /* the same */
     bool egress;            /* a separate jail with separate wardens: the others have no sockets */
     bool reports_attempts;  /* with egress: jail/native.h */
     struct ck_arena *arena; /* for the paths that are found */

@@ -177,6 +177,7 @@ static int allow_operation(struct ruleset_builder *ruleset_builder, const struct
         return allow(ruleset_builder, path, CK_LANDLOCK_GRANT_READ);
     case CK_NATIVE_OP_COPY_CODE: /* only with a new root */
     case CK_NATIVE_OP_DIRECTORY:
+    case CK_NATIVE_OP_TEXT: /* no file of the host; a run that has one is refused without namespaces */
     case CK_NATIVE_OP_LINK:
         break;
     }

@@ -136,11 +136,14 @@ static int step_jail(struct planner *planner)
     ck_grant_of(&plan->verdict, &grant);
     const struct ck_jail_needs needs = {
         .whole = request->require_jail || request->sandbox,
-        .form = {.egress = plan->verdict.egress_count > 0, .workspace_code = !!grant.workspace_code},
+        .form = {.egress = plan->verdict.egress_count > 0,
+                 .workspace_code = !!grant.workspace_code,
+                 .loopback = !!grant.loopback},
     };
     if (ck_jail_choose(planner->sources->jails, plan->verdict.jail, needs, &plan->jail, &plan->verdict.error) < 0)
         return refuse(planner, "request.jail");
     plan->stdin_form = stdin_form(plan);
+    plan->loopback = !!grant.loopback;
     return 0;
 }
 
@@ -219,7 +222,7 @@ static int step_argv_env(struct planner *planner)
                                       : default_environment(planner, tools, home);
     if (r < 0 || plan->verdict.egress_count == 0)
         return r;
-    plan->env = ck_env_with_proxy(&plan->arena, plan->env, GATE_URL);
+    plan->env = ck_env_with_proxy(&plan->arena, plan->env, GATE_URL, plan->loopback);
     return !plan->env ? -ENOMEM : 0;
 }
 

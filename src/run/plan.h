@@ -119,6 +119,7 @@ struct ck_plan {
     const char *git_message; /* why the git directory outside the root is not shown; or NULL */
     enum ck_workspace workspace;
     bool workspace_code;        /* files beneath the root can be executed */
+    bool loopback;              /* the run has its own loopback */
     const char *noexec_mount;   /* with 'workspace_code' in the entry: a mount of the host that forbids it; or NULL */
     struct ck_keep_target keep; /* where the changes of an overlay are copied to */
     uint64_t limits[CK_LIMITS]; /* as they are sent; 0: no limit */

@@ -232,15 +232,17 @@ static uint32_t refusal(unsigned options, uint32_t errnum)
     return (options & CK_SECCOMP_REPORT_ATTEMPTS) != 0 ? SCMP_ACT_NOTIFY : SCMP_ACT_ERRNO(errnum);
 }
 
-/* Every value of an argument of socket except these two. The argument is a small number. */
-static int forbid_other(scmp_filter_ctx filter, uint32_t action, unsigned argument, uint64_t one, uint64_t another)
+/* Every value of an argument of socket except these, which ascend. The argument is a small number. */
+static int forbid_other(scmp_filter_ctx filter, uint32_t action, unsigned argument, const uint64_t *allowed,
+                        size_t count)
 {
-    uint64_t last = one > another ? one : another;
-    const struct scmp_arg_cmp above = SCMP_CMP(argument, SCMP_CMP_GT, last, 0);
+    const struct scmp_arg_cmp above = SCMP_CMP(argument, SCMP_CMP_GT, allowed[count - 1], 0);
     int r = add(filter, action, "socket", &above);
-    for (uint64_t value = 0; r == 0 && value < last; value++) {
+    for (uint64_t value = 0, next = 0; r == 0 && value < allowed[count - 1]; value++) {
         const struct scmp_arg_cmp same = SCMP_CMP(argument, SCMP_CMP_EQ, value, 0);
-        if (value != one && value != another)
+        if (value == allowed[next])
+            next++;
+        else
             r = add(filter, action, "socket", &same);
     }
     return r;
@@ -248,23 +250,34 @@ static int forbid_other(scmp_filter_ctx filter, uint32_t action, unsigned argume
 
 /*
  * Only TCP, no other stream: the rules of Landlock cover TCP alone, and MPTCP, SCTP and SMC are
- * streams of the same families. The kernel looks at the lowest four bits of the type.
+ * streams of the same families. With loopback also UDP, but no other datagram, such as ICMP. The
+ * kernel looks at the lowest four bits of the type.
  */
-static int forbid_other_streams(scmp_filter_ctx filter, unsigned options)
+static int forbid_other_kinds(scmp_filter_ctx filter, unsigned options)
 {
+    static const uint64_t families[] = {AF_INET, AF_INET6}, protocols[] = {0, IPPROTO_TCP, IPPROTO_UDP};
+    bool datagrams = (options & CK_SECCOMP_LOOPBACK) != 0;
     uint32_t action = refusal(options, EAFNOSUPPORT);
-    int r = forbid_other(filter, action, 0, AF_INET, AF_INET6);
+    int r = forbid_other(filter, action, 0, families, 2);
     for (uint64_t kind = 0; r == 0 && kind <= SOCKET_KIND_MASK; kind++) {
         const struct scmp_arg_cmp same = SCMP_A1(SCMP_CMP_MASKED_EQ, SOCKET_KIND_MASK, kind);
-        if (kind != SOCK_STREAM)
+        if (kind != SOCK_STREAM && !(kind == SOCK_DGRAM && datagrams))
             r = add(filter, action, "socket", &same);
     }
-    return r < 0 ? r : forbid_other(filter, action, 2, 0, IPPROTO_TCP);
+    return r < 0 ? r : forbid_other(filter, action, 2, protocols, datagrams ? 3 : 2);
+}
+
+/* Other kernel code on top of TCP. */
+static int forbid_ulp(scmp_filter_ctx filter)
+{
+    const struct scmp_arg_cmp over[] = {SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, IPPROTO_TCP),
+                                        SCMP_A2(SCMP_CMP_MASKED_EQ, UINT32_MAX, TCP_ULP)};
+    return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(ENOPROTOOPT), SCMP_SYS(setsockopt), 2, over);
 }
 
 /*
- * What a client of one listener does not need: acting as a server; connecting by sending (TCP fast
- * open), which Landlock does not check; and other kernel code on top of TCP (TCP_ULP).
+ * What a client of one listener does not need: acting as a server, unless the run has loopback; and
+ * connecting by sending (TCP fast open), which Landlock does not check.
  */
 static int forbid_serving(scmp_filter_ctx filter, unsigned options)
 {
@@ -273,10 +286,8 @@ static int forbid_serving(scmp_filter_ctx filter, unsigned options)
         unsigned argument; /* that holds the flags */
     } sending[] = {{"sendto", 3}, {"sendmsg", 2}, {"sendmmsg", 3}};
     static const char *const calls[] = {"bind", "listen", "accept", "accept4"};
-    const struct scmp_arg_cmp over[] = {SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, IPPROTO_TCP),
-                                        SCMP_A2(SCMP_CMP_MASKED_EQ, UINT32_MAX, TCP_ULP)};
-    int r = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(ENOPROTOOPT), SCMP_SYS(setsockopt), 2, over);
-    for (size_t i = 0; r == 0 && i < sizeof(calls) / sizeof(calls[0]); i++)
+    int r = 0;
+    for (size_t i = 0; (options & CK_SECCOMP_LOOPBACK) == 0 && r == 0 && i < sizeof(calls) / sizeof(calls[0]); i++)
         r = add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], NULL);
     for (size_t i = 0; r == 0 && i < sizeof(sending) / sizeof(sending[0]); i++) {
         const struct scmp_arg_cmp fast = SCMP_CMP(sending[i].argument, SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN);
@@ -286,15 +297,17 @@ static int forbid_serving(scmp_filter_ctx filter, unsigned options)
 }
 
 /*
- * Without egress there are no sockets of any kind: no IP, no netlink, no AF_ALG, no host path to
- * connect to.
+ * Without egress and loopback there are no sockets of any kind: no IP, no netlink, no AF_ALG, no
+ * host path to connect to.
  */
 static int forbid_sockets(scmp_filter_ctx filter, unsigned options)
 {
-    if ((options & CK_SECCOMP_EGRESS) == 0)
+    if ((options & (CK_SECCOMP_EGRESS | CK_SECCOMP_LOOPBACK)) == 0)
         return add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket", NULL);
-    int r = forbid_other_streams(filter, options);
+    int r = forbid_other_kinds(filter, options);
     if (r == 0)
+        r = forbid_ulp(filter);
+    if (r == 0 && (options & CK_SECCOMP_EGRESS) != 0)
         r = forbid_serving(filter, options);
     return r < 0 || (options & CK_SECCOMP_REPORT_ATTEMPTS) == 0 ? r : add(filter, SCMP_ACT_NOTIFY, "connect", NULL);
 }

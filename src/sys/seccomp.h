@@ -38,6 +38,11 @@ enum ck_seccomp_option {
      * SECCOMP_FILTER_FLAG_NEW_LISTENER. If that process does not answer, the call fails.
      */
     CK_SECCOMP_REPORT_ATTEMPTS = 16,
+    /*
+     * The tool may make TCP and UDP sockets of both families, and bind and listen. The network
+     * namespace belongs to the run and has nothing but loopback. Together with EGRESS too.
+     */
+    CK_SECCOMP_LOOPBACK = 32,
 };
 
 /*

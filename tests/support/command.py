@@ -18,7 +18,8 @@ RAN = ("exited", "signaled", "timeout", "cancelled")
 
 FIELDS = {"outcome", "exit_code", "signal", "stdout", "stderr", "output_incomplete", "duration_ms", "user_ms",
           "system_ms", "max_rss_kib", "jail", "layers", "kill", "tool", "rule", "error", "limits",
-          "limit_hit", "changes", "changes_incomplete", "kept_incomplete", "egress", "unrecorded", "workspace_code"}
+          "limit_hit", "changes", "changes_incomplete", "kept_incomplete", "egress", "unrecorded", "workspace_code",
+          "loopback"}
 LIMITS = ("memory_mib", "processes", "cpu_s", "file_size_mib", "open_files", "egress_mib", "egress_connections")
 MECHANISMS = ("cgroup2", "cgroup1", "rlimit", "proxy")
 CHANGE_KINDS = ("added", "modified", "deleted", "mode")
@@ -173,6 +174,7 @@ def check_shape(document, passed_on=None) -> None:
     for name in ("stdout", "stderr"):
         check_stream(document[name], passed_on and passed_on[name])
     assert isinstance(document["output_incomplete"], bool) and isinstance(document["unrecorded"], bool)
+    assert isinstance(document["loopback"], bool)
     assert document["workspace_code"] == ("execs_outside_root" in document["layers"])
     for name in ("duration_ms", "user_ms", "system_ms", "max_rss_kib"):
         assert is_count(document[name]), name

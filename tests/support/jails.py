@@ -104,6 +104,35 @@ class EgressCell(Cell):
         return answer
 
 
+class LoopbackCell(Cell):
+    """Entries with `loopback`; without a jail the same victims run by plain entries. With egress, the
+    same host that does not exist as in EgressCell."""
+
+    HOST = EgressCell.HOST
+
+    def __init__(self, box, jail, egress=False):
+        self.egress, self.plain = egress, None
+        super().__init__(box, jail)
+        self.plain = super().write_policy()
+        self.plain = self.plain.rename(self.plain.with_name("plain.yaml"))
+        self.policy = self.write_policy()
+
+    def write_policy(self, more=(), search_path=None, **entries):
+        entries = {name: {"loopback": True, "egress": [self.HOST], **entries.get(name, {})} for name in VICTIMS}
+        return super().write_policy(more=more, search_path=search_path, **entries)
+
+    def run(self, *argv, jail=None, options=(), policy=None, **shape):
+        if jail == "none":
+            return super().run(*argv, jail=jail, options=options, policy=self.plain, **shape)
+        ways = ["--egress", self.HOST] if self.egress else []
+        return super().run(*argv, jail=jail, options=[*ways, *options], policy=policy, **shape)
+
+    def inside(self, *argv, **shape):
+        answer = super().inside(*argv, **shape)
+        assert answer["loopback"] and ("egress" in answer["layers"]) == self.egress, answer.document
+        return answer
+
+
 class WorkspaceCell(Cell):
     """The attacker is a program of the repository: the victims are copied into the root, and their
     entries have `workspace_code`. Without a jail the same victims run from their usual place."""

@@ -18,6 +18,7 @@ PROGRAMS = {"ast-grep": "@ast-grep/cli-*/ast-grep", "scip-typescript": "@sourceg
 
 # What the tests of projects use: a runner of tests each. Only a full run fetches all of them.
 MOCHA = {"mocha": "10.8.2"}
+EXPRESS = "5.2.1"
 RUNNERS = {**MOCHA, "jest": "29.7.0", "vitest": "2.1.9"}
 
 
@@ -60,3 +61,26 @@ def install(stage: pathlib.Path) -> pathlib.Path:
         found.chmod(0o755)
         (programs / name).symlink_to(os.path.relpath(found, programs))
     return programs
+
+
+def express() -> pathlib.Path:
+    """The sources of express with its tests, which no package has, and its node_modules."""
+    kept = pathlib.Path(os.environ["CHOKE_BUILD"]) / "test-tools" / f"express-{EXPRESS}"
+    kept.parent.mkdir(exist_ok=True)
+    with open(kept.parent / "lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.is_dir():
+            fetch_express(kept)
+    return kept
+
+
+def fetch_express(kept: pathlib.Path) -> None:
+    address = f"https://codeload.github.com/expressjs/express/tar.gz/refs/tags/v{EXPRESS}"
+    with tempfile.TemporaryDirectory(dir=kept.parent) as directory:
+        commands = [["curl", "-sSfL", "-o", "express.tar.gz", address], ["tar", "-xzf", "express.tar.gz"],
+                    ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", f"express-{EXPRESS}"]]
+        for command in commands:
+            done = subprocess.run(command, cwd=directory, capture_output=True, check=False, timeout=300, stdin=subprocess.DEVNULL)
+            if done.returncode != 0:
+                skip("github", f"{command[0]} cannot fetch express: {done.stderr.decode()[-500:]}")
+        os.rename(pathlib.Path(directory) / f"express-{EXPRESS}", kept)

@@ -54,6 +54,10 @@ static const struct combination widening[] = {
     {EXTERNAL "    workspace: ro\n", EXTERNAL "    workspace: ro\n    workspace_code: true\n"},
     {EXTERNAL "    args: {subcommands: [{name: a}]}\n",
      EXTERNAL "    args: {subcommands: [{name: a, workspace: ro, workspace_code: true}]}\n"},
+    {EXTERNAL "    loopback: true\n", EXTERNAL},
+    {EXTERNAL, EXTERNAL "    loopback: true\n"},
+    {EXTERNAL "    args: {subcommands: [{name: a}]}\n",
+     EXTERNAL "    args: {subcommands: [{name: a, loopback: true}]}\n"},
     /* --keep was refused */
     {TOOL "    workspace: rw\n", TOOL "    workspace: overlay\n"},
     /* it may trace what it runs */

@@ -123,7 +123,7 @@ struct granted {
     bool tracing;
     const struct ck_grant *grant; /* its reads, in a jail */
     bool root_own;                /* in a jail */
-    bool workspace_code;
+    bool workspace_code, loopback;
     bool executes_all;
     char (*files)[PATH_BYTES]; /* of the tools, in their order, and then what else may be executed */
     size_t tools_count, files_count;
@@ -191,7 +191,9 @@ static void grant_on(struct machine *machine, const struct allowed *allowed, con
     struct choke_error error = {0};
     const struct ck_jail_needs needs = {
         .whole = request->require_jail || request->sandbox,
-        .form = {.egress = allowed->verdict.egress_count > 0, .workspace_code = !!allowed->grant.workspace_code},
+        .form = {.egress = allowed->verdict.egress_count > 0,
+                 .workspace_code = !!allowed->grant.workspace_code,
+                 .loopback = !!allowed->grant.loopback},
     };
     ret->refused = allowed->refused;
     ret->files_count = 0;
@@ -216,6 +218,7 @@ static void grant_on(struct machine *machine, const struct allowed *allowed, con
     ret->tracing = !jailed || allowed->grant.tracing;
     ret->grant = jailed ? &allowed->grant : NULL;
     ret->root_own = allowed->grant.root_own || allowed->grant.workspace_code;
+    ret->loopback = !jailed || allowed->grant.loopback;
     ret->workspace_code = !jailed || allowed->grant.workspace_code;
     ret->executes_all = (!jailed && !allowed->grant.bound) || !ret->bounded;
     ret->executable = allowed->grant.sealed ? 0 : ret->files_count;
@@ -357,6 +360,8 @@ static const char *granted_excess(const struct granted *part, const struct grant
         return "tracing";
     if (part->workspace_code && !whole->workspace_code)
         return "code of the workspace";
+    if (part->loopback && !whole->loopback)
+        return "sockets";
     for (size_t i = 0; i < part->tools_count && i < whole->tools_count; i++)
         if (strcmp(part->files[i], whole->files[i]) != 0)
             return "another file is run";

@@ -47,6 +47,7 @@ static const char base[] = "version: 1\n"
                            "    egress: [git.example.org]\n"
                            "    workspace: ro\n"
                            "    workspace_code: false\n"
+                           "    loopback: false\n"
                            "    reads: [/opt/a]\n"
                            "    root_at: work\n"
                            "    args:\n"
@@ -69,6 +70,7 @@ static const char base[] = "version: 1\n"
                            "          uses: [node-scripts]\n"
                            "          workspace: rw\n"
                            "          workspace_code: false\n"
+                           "          loopback: true\n"
                            "          egress: [log.example.org]\n"
                            "          env: [TZ]\n"
                            "          set_env: [{name: GIT_EDITOR, value: vi}]\n"
@@ -189,6 +191,7 @@ static const struct row rows[] = {
     {"tools.workspace", "workspace: ro", "workspace: overlay", W, W, "workspace"},
     {"tools.workspace_code", "workspace: ro\n    workspace_code: false", "workspace: ro\n    workspace_code: true", W,
      W, "workspace_code"},
+    {"tools.loopback", "loopback: false", "loopback: true", W, W, "loopback"},
     {"tools.reads", "reads: [/opt/a]", "reads: [/opt/a, /opt/b]", W, N, "reads"},
     {"tools.reads", "reads: [/opt/a]", "reads: [/opt/a/b]", W, W, "reads"},
     {"tools.root_at", "root_at: work", "root_at: own", W, W, "root_at"},
@@ -239,6 +242,8 @@ static const struct row rows[] = {
      "args.subcommands.log.workspace_code"},
     {"tools.args.subcommands.workspace_code", SUB("workspace_code: false"), "", O, O,
      "args.subcommands.log.workspace_code"},
+    {"tools.args.subcommands.loopback", "loopback: true", "loopback: false", W, W, "args.subcommands.log.loopback"},
+    {"tools.args.subcommands.loopback", SUB("loopback: true"), "", W, W, "args.subcommands.log.loopback"},
     {"tools.args.subcommands.egress", "[log.example.org]", "[]", N, W, "args.subcommands.log.egress"},
     {"tools.args.subcommands.egress", SUB("egress: [log.example.org]"), "", W, W, "args.subcommands.log.egress"},
     {"tools.args.subcommands.env", "env: [TZ]", "env: [TZ, COLUMNS]", W, N, "args.subcommands.log.env"},

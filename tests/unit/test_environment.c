@@ -263,7 +263,7 @@ static void proxy_is_in_every_variable_and_nothing_else_is_lost(void **state)
     const char *const env[] = {"PATH=/bin", "HTTPS_PROXY_X=kept", "A=b", NULL};
     struct ck_arena arena = {0};
     (void)state;
-    const char **with = ck_env_with_proxy(&arena, env, "http://127.0.0.1:1");
+    const char **with = ck_env_with_proxy(&arena, env, "http://127.0.0.1:1", false);
     assert_non_null(with);
     for (size_t i = 0; i < COUNT(names); i++)
         assert_string_equal(value_in(with, names[i]), "http://127.0.0.1:1");
@@ -284,7 +284,7 @@ static void another_proxy_does_not_pass(void **state)
                                "NPM_CONFIG_PROXY=x",        "no_proxy=*",    "NPM_CONFIG_NOPROXY=*", NULL};
     struct ck_arena arena = {0};
     (void)state;
-    const char **with = ck_env_with_proxy(&arena, env, "u");
+    const char **with = ck_env_with_proxy(&arena, env, "u", false);
     assert_non_null(with);
     for (size_t i = 0; with[i]; i++) {
         assert_null(strchr(with[i], '*'));

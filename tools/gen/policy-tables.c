@@ -115,8 +115,8 @@ static void put_keys(const struct ck_tool *tool, const struct keys_arrays *array
     (void)printf(".set_env = a%u, .set_env_count = %u, ", arrays->set_env, tool->set_env_count);
     for (size_t i = 0; i < CK_LIMIT_KEYS; i++)
         (void)printf(".limits.%s = %u, ", ck_limit_keys[i].key, ck_policy_limit(&tool->limits, &ck_limit_keys[i]));
-    (void)printf(".has_execs = %d, .workspace = %d, .has_workspace = %d, .workspace_code = %d, ", tool->has_execs,
-                 (int)tool->workspace, tool->has_workspace, tool->workspace_code);
+    (void)printf(".has_execs = %d, .workspace = %d, .has_workspace = %d, .workspace_code = %d, .loopback = %d, ",
+                 tool->has_execs, (int)tool->workspace, tool->has_workspace, tool->workspace_code, tool->loopback);
 }
 
 /* ---- rules ------------------------------------------------------------------------------- */

@@ -62,6 +62,8 @@ def key_rows(prefix, subcommand):
         yield prefix + "workspace", subcommand["workspace"]
     if subcommand["workspace_code"] is not None:
         yield prefix + "may also execute", f"{'every' if subcommand['workspace_code'] else 'no'} file beneath the root"
+    if subcommand["loopback"] is not None:
+        yield prefix + "loopback", "its own 127.0.0.1 and ::1" if subcommand["loopback"] else "none"
     if subcommand["egress"] is not None:
         yield prefix + "network", code(subcommand["egress"]) or "none"
     if subcommand["limits"] is not None:
@@ -101,6 +103,8 @@ def rows(tool):
         yield "workspace", tool["workspace"]
     if tool["workspace_code"]:
         yield "may also execute", "every file beneath the root"
+    if tool["loopback"]:
+        yield "loopback", "its own 127.0.0.1 and ::1"
     if tool["reads"]:
         yield "reads", code(tool["reads"])
     if tool["root_at"] != "work":

@@ -171,28 +171,77 @@ static long bind_code(int root_fd, const char *inside)
     return r;
 }
 
+/* The whole text, into a new file. */
+static long write_text(int directory_fd, const char *name, const char *text)
+{
+    const char *end = text;
+    while (*end != '\0')
+        end++;
+    long fd = CK_RAW4(openat, directory_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+    if (fd < 0)
+        return fd;
+    long written = CK_RAW3(write, fd, text, end - text);
+    ck_nolibc_close((int)fd);
+    return written < 0 ? written : written != end - text ? -EIO : 0;
+}
+
 /*
- * Copies need a file system that the tool cannot reach. It is mounted over /tmp for a moment, and
- * only the mounts of the copies remain.
+ * A file with a text of the program, over the mount point that bwrap made. It is written to the
+ * directory and mounted from there, read-only, as every file of the system is. The kernel mounts no
+ * file that has no name, so its name is removed afterwards.
  */
-static long place_copies(const struct ck_native_program *program, int root_fd)
+static long place_text(const struct ck_native_program *program, const struct ck_native_op *operation, int directory_fd,
+                       int root_fd)
+{
+    static const char name[] = "text";
+    long r = write_text(directory_fd, name, ck_native_text(program, operation->outside));
+    if (r < 0)
+        return r;
+    long tree = CK_RAW3(open_tree, directory_fd, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    if (tree < 0)
+        return tree;
+    r = set_mount((int)tree, "", AT_EMPTY_PATH, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSUID, 0);
+    if (r == 0)
+        r = CK_RAW5(move_mount, tree, "", root_fd, ck_native_text(program, operation->inside), MOVE_MOUNT_F_EMPTY_PATH);
+    ck_nolibc_close((int)tree);
+    return r < 0 ? r : CK_RAW3(unlinkat, directory_fd, name, 0);
+}
+
+static long place_made(const struct ck_native_program *program, uint32_t number, int directory_fd, int root_fd)
+{
+    const struct ck_native_op *operation = &ck_native_ops(program)[number];
+    if (operation->op == CK_NATIVE_OP_TEXT)
+        return place_text(program, operation, directory_fd, root_fd);
+    return ck_code_copy_place(
+        program, number, ck_native_text(program, operation->inside),
+        &(struct ck_code_copy_place){.from_fd = root_fd, .directory_fd = directory_fd, .root_fd = root_fd});
+}
+
+static bool is_made(const struct ck_native_op *operation)
+{
+    return operation->op == CK_NATIVE_OP_COPY_CODE || operation->op == CK_NATIVE_OP_TEXT;
+}
+
+/*
+ * Files that are made here need a file system that the tool cannot reach. It is mounted over /tmp
+ * for a moment, and only the mounts of the files remain.
+ */
+static long place_files(const struct ck_native_program *program, int root_fd)
 {
     const struct ck_native_op *ops = ck_native_ops(program);
     uint32_t i = 0;
-    while (i < program->ops_count && ops[i].op != CK_NATIVE_OP_COPY_CODE)
+    while (i < program->ops_count && !is_made(&ops[i]))
         i++;
     if (i == program->ops_count)
         return 0;
-    long r = CK_RAW5(mount, "loader", CK_JAIL_TMP, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=32m");
+    long r = CK_RAW5(mount, "made", CK_JAIL_TMP, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=32m");
     if (r < 0)
         return r;
     long directory = ck_nolibc_open(CK_JAIL_TMP, O_PATH | O_DIRECTORY);
     r = directory < 0 ? directory : 0;
     for (; i < program->ops_count && r == 0; i++)
-        if (ops[i].op == CK_NATIVE_OP_COPY_CODE)
-            r = ck_code_copy_place(
-                program, i, ck_native_text(program, ops[i].inside),
-                &(struct ck_code_copy_place){.from_fd = root_fd, .directory_fd = (int)directory, .root_fd = root_fd});
+        if (is_made(&ops[i]))
+            r = place_made(program, i, (int)directory, root_fd);
     ck_nolibc_close((int)directory);
     long unmounted = CK_RAW2(umount2, CK_JAIL_TMP, MNT_DETACH);
     return r < 0 ? r : unmounted;
@@ -250,7 +299,7 @@ static long seal(const struct ck_native_program *program)
         if (ops[i].op == CK_NATIVE_OP_BIND_CODE || ops[i].op == CK_NATIVE_OP_BIND_TMP_CODE)
             r = bind_code((int)root, (const char *)program + ops[i].inside);
     if (r == 0)
-        r = place_copies(program, (int)root);
+        r = place_files(program, (int)root);
     if (r == 0)
         r = place_work(program, work_fd);
     if (r == 0)

@@ -140,6 +140,18 @@ static bool is_gate(const struct ck_direct_attempts *attempts, const struct ck_d
            ((bytes[0] == 127 && bytes[3] == 1) || (bytes[0] == 0 && bytes[3] == 0));
 }
 
+/* Addresses of loopback: 127.0.0.0/8, ::1, and the unspecified ones, which mean the same to connect. */
+static bool is_loopback(const struct ck_direct_attempt *attempt)
+{
+    const uint8_t *bytes = attempt->address;
+    unsigned size = attempt->family == AF_INET ? 4 : 16, rest = 0;
+    for (unsigned i = 0; i + 1 < size; i++)
+        rest |= bytes[i];
+    if (attempt->family == AF_INET && bytes[0] == 127)
+        return true;
+    return rest == 0 && (bytes[size - 1] == 0 || (size == 16 && bytes[size - 1] == 1));
+}
+
 /* ---- reporting ---- */
 
 static bool same(const struct ck_direct_attempt *one, const struct ck_direct_attempt *other)
@@ -194,7 +206,8 @@ static int32_t judge(struct ck_direct_attempts *attempts, const struct seccomp_n
     bool seen = read_target(attempts, asked, &attempt) &&
                 CK_RAW3(ioctl, attempts->listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &asked->id) == 0;
     bool connects = asked->data.nr == __NR_connect;
-    if (seen && !(connects && is_gate(attempts, &attempt)))
+    bool own = is_gate(attempts, &attempt) || (attempts->loopback && is_loopback(&attempt));
+    if (seen && !(connects && own))
         report_attempt(attempts, &attempt);
     return connects ? 0 : -EOPNOTSUPP;
 }

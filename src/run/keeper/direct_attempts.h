@@ -5,11 +5,13 @@
 #include "base/direct_attempt.h"
 #include "run/keeper/init.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct ck_direct_attempts {
     struct ck_init_status *init_status;
     uint32_t gate_port;
+    bool loopback; /* connections within the run's own loopback are no direct attempts */
     int report_fd; /* pipe to the caller; -1: nothing is reported, as in a proof */
     int listener_fd, ended_fd;
     uint32_t count; /* reports so far; above CK_DIRECT_ATTEMPTS_MAX the "more" report was sent as well */

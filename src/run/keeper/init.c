@@ -95,7 +95,7 @@ long ck_init_restrict_calls(const void *code, uint32_t count)
 
 long ck_init_restrict_program(const struct ck_native_program *program)
 {
-    if (program->gate_port != 0)
+    if (ck_native_has_network(program))
         return 0;
     return ck_init_restrict_calls((const char *)program + program->filter_at, program->filter_count);
 }
@@ -197,8 +197,8 @@ long ck_init_drop_capabilities(void)
 }
 
 /*
- * With a gate the filter would have forbidden to make the listener, so it is applied here and not
- * with the others.
+ * With a network the filter would have forbidden to make that, so it is applied here and not with
+ * the others.
  */
 static long drop_privileges(const struct ck_init_run *run, struct ck_direct_attempts *attempts)
 {
@@ -207,7 +207,7 @@ static long drop_privileges(const struct ck_init_run *run, struct ck_direct_atte
     long r = restrict_files(run);
     if (r == 0)
         r = ck_init_drop_capabilities();
-    if (r < 0 || program->gate_port == 0)
+    if (r < 0 || !ck_native_has_network(program))
         return r;
     return program->gate_reports_attempts != 0 ? ck_direct_attempts_begin(attempts, code, program->filter_count)
                                                : ck_init_restrict_calls(code, program->filter_count);
@@ -294,12 +294,13 @@ void ck_init_serve(struct ck_init_run *run)
     struct ck_init_status *init_status = run->jail->init_status;
     const struct ck_native_program *program = run->jail->program;
     uint32_t stage = CK_STAGE_EGRESS;
-    attempts =
-        (struct ck_direct_attempts){.init_status = init_status, .gate_port = program->gate_port, .report_fd = -1};
-    long r = 0;
-    if (program->gate_port != 0)
-        r = ck_gate_make(program->gate_port, run->gate_fd,
-                         program->gate_reports_attempts != 0 ? &attempts.report_fd : NULL);
+    attempts = (struct ck_direct_attempts){.init_status = init_status,
+                                           .gate_port = program->gate_port,
+                                           .loopback = program->loopback != 0,
+                                           .report_fd = -1};
+    long r = program->loopback != 0 ? ck_gate_raise_loopback() : 0;
+    if (r == 0 && program->gate_port != 0)
+        r = ck_gate_make(program, run->gate_fd, program->gate_reports_attempts != 0 ? &attempts.report_fd : NULL);
     if (r == 0) {
         stage = CK_STAGE_STDIO;
         r = open_stdin(run->jail, run->child);

@@ -68,8 +68,8 @@ long ck_init_make_rules(const struct ck_native_jail *jail);
 long ck_init_restrict_calls(const void *code, uint32_t count);
 
 /*
- * Applies the filter of the program. With a gate it does nothing: then ck_init_serve applies it
- * later.
+ * Applies the filter of the program. If each run has its own network, it does nothing: then
+ * ck_init_serve applies it later.
  */
 long ck_init_restrict_program(const struct ck_native_program *program);
 

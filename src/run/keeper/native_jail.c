@@ -203,6 +203,7 @@ static long run_operation(const struct ck_native_program *program, uint32_t numb
     case CK_NATIVE_OP_DIRECTORY:
         return ck_native_jail_make_directory(root_fd, inside);
     case CK_NATIVE_OP_FILE:
+    case CK_NATIVE_OP_TEXT:
         return ck_native_jail_make_file(root_fd, inside, outside);
     case CK_NATIVE_OP_LINK:
         return CK_RAW3(symlinkat, outside, root_fd, inside);
@@ -618,7 +619,7 @@ long ck_native_jail_create(struct ck_init_run *run)
         r = make_overlay(run);
     }
     if (r == 0)
-        r = ck_create_in_namespaces(init_main, run, run->jail->program->gate_port != 0);
+        r = ck_create_in_namespaces(init_main, run, ck_native_has_network(run->jail->program));
     close_once(&run->jail->rules_ready, run->jail->rules_fd);
     close_once(&run->jail->null_ready, run->jail->null_fd);
     return r;

@@ -54,6 +54,7 @@ static const char *const links[CK_JAIL_LAYER_NAMESPACES] = {
 static uint64_t outside[CK_JAIL_LAYER_NAMESPACES];
 static uint32_t gate_port;    /* of the jail; 0: no gate */
 static bool ports_bounded;    /* Landlock restricts the ports */
+static bool has_loopback;     /* the tool may make sockets and bind them */
 static bool reports_attempts; /* direct attempts are reported: direct_attempts.c */
 static const struct ck_native_program *proved_program;
 
@@ -162,7 +163,7 @@ static bool written_file_is_refused(void)
 bool ck_prove_seccomp(void)
 {
     return CK_RAW2(io_uring_setup, 1, NULL) == -EPERM &&
-           (gate_port != 0 || CK_RAW3(socket, AF_INET, SOCK_STREAM, 0) == -EAFNOSUPPORT) &&
+           (gate_port != 0 || has_loopback || CK_RAW3(socket, AF_INET, SOCK_STREAM, 0) == -EAFNOSUPPORT) &&
            CK_RAW3(socket, AF_UNIX, SOCK_STREAM, 0) == -EAFNOSUPPORT && CK_RAW5(keyctl, 0, -3, 0, 0, 0) == -EPERM &&
            CK_RAW3(ioctl, 0, TIOCSTI_WITH_HIGH_BITS, "") == -EPERM && CK_RAW1(unshare, 0x10000000) == -EPERM &&
            CK_RAW2(memfd_create, "code", 0) == -EPERM && CK_RAW2(memfd_create, "code", MFD_NOEXEC_SEAL) == -EPERM &&
@@ -186,32 +187,45 @@ bool ck_prove_no_new_privs(void)
 
 /*
  * Each of these could lead around the gate: datagrams, packets, other stream protocols, families of
- * the kernel.
+ * the kernel. With loopback there are datagrams, the first two.
  */
 static bool other_sockets_are_refused(void)
 {
     static const int kinds[][3] = {
-        {AF_INET, SOCK_DGRAM, 0},         {AF_INET6, SOCK_DGRAM, 0},
-        {AF_INET, SOCK_RAW, IPPROTO_TCP}, {AF_INET6, SOCK_RAW, IPPROTO_TCP},
-        {AF_INET, SOCK_STREAM, MPTCP},    {AF_INET, SOCK_STREAM, SCTP},
-        {AF_INET, SOCK_SEQPACKET, SCTP},  {AF_UNIX, SOCK_STREAM, 0},
-        {AF_UNIX, SOCK_DGRAM, 0},         {AF_NETLINK, SOCK_RAW, 0},
-        {AF_PACKET, SOCK_RAW, 0},         {AF_VSOCK, SOCK_STREAM, 0},
+        {AF_INET, SOCK_DGRAM, 0},
+        {AF_INET6, SOCK_DGRAM, 0},
+        {AF_INET, SOCK_DGRAM, IPPROTO_ICMP},
+        {AF_INET, SOCK_RAW, IPPROTO_TCP},
+        {AF_INET6, SOCK_RAW, IPPROTO_TCP},
+        {AF_INET, SOCK_STREAM, MPTCP},
+        {AF_INET, SOCK_STREAM, SCTP},
+        {AF_INET, SOCK_SEQPACKET, SCTP},
+        {AF_UNIX, SOCK_STREAM, 0},
+        {AF_UNIX, SOCK_DGRAM, 0},
+        {AF_NETLINK, SOCK_RAW, 0},
+        {AF_PACKET, SOCK_RAW, 0},
+        {AF_VSOCK, SOCK_STREAM, 0},
         {AF_INET, SOCK_RDM, 0},
     };
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+    for (size_t i = has_loopback ? 2 : 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (CK_RAW3(socket, kinds[i][0], kinds[i][1] | SOCK_CLOEXEC, kinds[i][2]) != -EAFNOSUPPORT)
             return false;
     return true;
 }
 
-/* Connects to 127.0.0.1, or to an address that would need a route. */
-static long connect_to(const uint8_t address[4], uint32_t port)
+static struct sockaddr_in peer_at(const uint8_t address[4], uint32_t port)
 {
     struct sockaddr_in peer = {.sin_family = AF_INET};
     const uint8_t number[2] = {(uint8_t)(port >> 8), (uint8_t)port};
     memcpy(&peer.sin_port, number, sizeof(number));
     memcpy(&peer.sin_addr, address, sizeof(peer.sin_addr));
+    return peer;
+}
+
+/* Connects to 127.0.0.1, or to an address that would need a route. */
+static long connect_to(const uint8_t address[4], uint32_t port)
+{
+    const struct sockaddr_in peer = peer_at(address, port);
     long fd = CK_RAW3(socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     long r = fd < 0 ? fd : CK_RAW3(connect, fd, &peer, sizeof(peer));
     if (fd >= 0)
@@ -230,16 +244,57 @@ static bool serving_is_refused(void)
     return refused;
 }
 
-/*
- * The gate can be reached, and nothing else. 192.0.2.1 is reserved for documentation, so nothing is
- * there.
- */
+static const uint8_t loopback_address[4] = {127, 0, 0, 1};
+static const uint8_t elsewhere[4] = {192, 0, 2, 1}; /* reserved for documentation: nothing is there */
+
+/* With loopback a tool may listen, but at no address on the port of the gate. */
+static bool gate_is_kept(void)
+{
+    static const uint8_t any[4], other[4] = {127, 0, 0, 2};
+    static const uint8_t *const addresses[] = {loopback_address, any, other};
+    static const int on = 1;
+    for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
+        const struct sockaddr_in peer = peer_at(addresses[i], gate_port);
+        long fd = CK_RAW3(socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (fd < 0)
+            return false;
+        (void)CK_RAW5(setsockopt, fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+        (void)CK_RAW5(setsockopt, fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
+        long r = CK_RAW3(bind, fd, &peer, sizeof(peer));
+        ck_nolibc_close((int)fd);
+        if (r != -EADDRINUSE)
+            return false;
+    }
+    return true;
+}
+
+/* The gate can be reached, and nothing else but, with loopback, the run's own servers. */
 static bool egress(void)
 {
-    static const uint8_t loopback[4] = {127, 0, 0, 1}, elsewhere[4] = {192, 0, 2, 1};
-    return gate_port != 0 && connect_to(loopback, gate_port) == 0 &&
-           connect_to(loopback, gate_port + 1) == (ports_bounded ? -EACCES : -ECONNREFUSED) &&
-           connect_to(elsewhere, gate_port) == -ENETUNREACH && other_sockets_are_refused() && serving_is_refused();
+    return gate_port != 0 && connect_to(loopback_address, gate_port) == 0 &&
+           connect_to(loopback_address, gate_port + 1) == (ports_bounded ? -EACCES : -ECONNREFUSED) &&
+           connect_to(elsewhere, gate_port) == -ENETUNREACH && other_sockets_are_refused() &&
+           (has_loopback ? gate_is_kept() : serving_is_refused());
+}
+
+/* A server of its own can be reached, and nothing beyond loopback: there is no route. */
+static bool loopback(void)
+{
+    struct sockaddr_in own = peer_at(loopback_address, 0), far = peer_at(elsewhere, 53);
+    uint32_t length = sizeof(own);
+    long fd = CK_RAW3(socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    long datagrams = CK_RAW3(socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool holds = has_loopback && fd >= 0 && datagrams >= 0 && CK_RAW3(bind, fd, &own, sizeof(own)) == 0 &&
+                 CK_RAW2(listen, fd, 1) == 0 && CK_RAW3(getsockname, fd, &own, &length) == 0;
+    const uint8_t *port = (const void *)&own.sin_port;
+    holds = holds && connect_to(loopback_address, (uint32_t)port[0] << 8 | port[1]) == 0 &&
+            connect_to(elsewhere, 53) == -ENETUNREACH &&
+            CK_RAW6(sendto, datagrams, "", 1, 0, &far, sizeof(far)) == -ENETUNREACH && other_sockets_are_refused();
+    if (fd >= 0)
+        ck_nolibc_close((int)fd);
+    if (datagrams >= 0)
+        ck_nolibc_close((int)datagrams);
+    return holds;
 }
 
 static bool (*const layer_tests[CK_JAIL_LAYER_REPORTS_ATTEMPTS])(void) = {
@@ -250,6 +305,7 @@ static bool (*const layer_tests[CK_JAIL_LAYER_REPORTS_ATTEMPTS])(void) = {
     [CK_JAIL_LAYER_NO_CAPABILITIES] = no_capabilities,
     [CK_JAIL_LAYER_NO_NEW_PRIVS] = ck_prove_no_new_privs,
     [CK_JAIL_LAYER_EGRESS] = egress,
+    [CK_JAIL_LAYER_LOOPBACK] = loopback,
 };
 
 /* ---- the proof ---- */
@@ -264,6 +320,7 @@ void ck_prove_inside(const struct ck_native_program *program)
     proved_program = program;
     gate_port = program->gate_port;
     ports_bounded = program->landlock_net != 0;
+    has_loopback = program->loopback != 0;
     reports_attempts = program->gate_reports_attempts != 0;
 }
 

@@ -1,0 +1,111 @@
+"""`loopback`: a test suite that listens runs in the jail (R87), and every report says so.
+
+tests/adversarial/jail/test_loopback_escape.py attacks it.
+"""
+import json
+import shutil
+
+import pytest
+
+import audit
+import registry
+from feature import full
+from no_userns import NoUserns
+from test_workspace_code import HELPERS, project
+
+LISTENS = """
+const assert = require('assert'), http = require('http'), dgram = require('dgram');
+for (const host of ['127.0.0.1', '::1', 'localhost'])
+  it('serves on ' + host, done => {
+    const server = http.createServer((_, answer) => answer.end('served')).listen(0, host, () => {
+      http.get({host, port: server.address().port}, answer => answer.on('data', text => {
+        assert.equal(String(text), 'served'); server.close(); done(); }));
+    });
+  });
+it('sends datagrams', done => {
+  const socket = dgram.createSocket('udp4').on('message', () => { socket.close(); done(); });
+  socket.bind(0, '127.0.0.1', () => socket.send('word', socket.address().port, '127.0.0.1'));
+});
+"""
+KEYS = {"workspace": "ro", "workspace_code": True, "loopback": True, "uses": HELPERS}
+
+
+@pytest.fixture
+def listening(cell):
+    """Runs an entry with `loopback` in a jail."""
+    def run(tool, *argv, options=(), outcome="exited", timeout=30, **keys):
+        tools = [cell.box.entry(tool, **{"route": "external", "loopback": True, **keys}), cell.box.entry("bwrap", route="jail")]
+        cell.policy = cell.box.write_policy(tools)
+        answer = cell.run(tool, *argv, options=options, timeout=timeout)
+        assert answer.outcome == outcome, answer.document
+        return answer
+    run.box, run.jail = cell.box, cell.jail
+    return run
+
+
+def test_npm_test_that_listens(listening):
+    project(listening.box, "mocha", LISTENS)
+    answer = listening("npm", "test", **KEYS)
+    assert answer.status == 0 and b"4 passing" in answer.stream("stdout"), answer.document
+
+
+def test_express(once_cell):
+    """The suite of express itself; a full run has it."""
+    if not full():
+        return
+    box = once_cell.box
+    shutil.copytree(registry.express(), box.root, symlinks=True, dirs_exist_ok=True)
+    tools = [box.entry("npm", route="external", **{**KEYS, "workspace": "rw"}), box.entry("bwrap", route="jail")]
+    answer = box.run("npm", "test", policy=box.write_policy(tools), options=["--jail", once_cell.jail], timeout=120)
+    assert answer.status == 0 and b"passing" in answer.stream("stdout"), answer.document
+
+
+def test_names_are_those_of_the_run(listening):
+    answer = listening("cat", "/etc/hosts")
+    assert answer.stream("stdout") == b"127.0.0.1 localhost jail\n::1 localhost ip6-localhost ip6-loopback\n"
+
+
+def test_result_record_events_explain_and_show_say_it(listening):
+    answer = listening("true", options=["--verbose"])
+    assert answer["loopback"] and "net_ns" in answer["layers"]
+    intent = next(record for record in audit.records(listening.box.log) if record["kind"] == "intent")
+    assert intent["loopback"] is True
+    started = next(event for event in map(json.loads, answer.err.splitlines()) if event["event"] == "subproc.started")
+    assert started["loopback"] == "true"
+    assert listening("true", options=["--dry-run"], outcome=None).document["loopback"]
+    command = [listening.box.command, "policy", "show", str(listening.box.policy)]
+    assert b"its own loopback" in b" ".join(listening.box.call(command).out.split())
+
+
+def test_direct_tool_gets_a_jail(user_box):
+    answer = user_box.run("true", policy=user_box.write_policy([user_box.entry("true", loopback=True)]))
+    assert answer["jail"] == "native" and answer["loopback"], answer.document
+
+
+def test_without_a_network_namespace_it_is_refused(user_box):
+    policy = user_box.write_policy([user_box.entry("true", route="external", loopback=True)])
+    answer = user_box.run("true", policy=policy, options=["--jail", "none"])
+    assert (answer.outcome, answer["rule"]) == ("jail_unavailable", "tools.true.loopback"), answer.document
+    machine = NoUserns(user_box, "container")
+    answer = machine.run("attempt", "plain", "/bin/true", policy=machine.write_policy(attempt={"loopback": True}))
+    assert (answer.outcome, answer["rule"]) == ("jail_unavailable", "tools.attempt.loopback"), answer.document
+
+
+def test_own_servers_are_not_asked_through_the_proxy(listening):
+    answer = listening("env", options=["--egress", "a.example.org"], egress=["a.example.org"])
+    found = dict(line.split("=", 1) for line in answer.stream("stdout").decode().splitlines())
+    assert found["NO_PROXY"] == found["no_proxy"] == "localhost,127.0.0.1,::1" and found["HTTPS_PROXY"]
+
+
+def test_subcommand_has_its_own(listening):
+    """As `npm test` of the default policy: the code of the repository and loopback, for one subcommand."""
+    project(listening.box, "mocha", LISTENS)
+    keys = {key: KEYS[key] for key in ("workspace", "workspace_code", "loopback")}
+    args = {"subcommands": [{"name": "test", **keys}, {"name": "ls"}]}
+    answer = listening("npm", "test", args=args, uses=HELPERS, loopback=False)
+    assert answer.status == 0 and answer["loopback"] and answer["workspace_code"], answer.document
+    answer = listening("npm", "ls", args=args, uses=HELPERS, loopback=False)
+    assert not answer["loopback"] and not answer["workspace_code"] and "execs" in answer["layers"], answer.document
+    policy = listening.box.write_policy([listening.box.entry("npm", route="external", args=args)])
+    answer = listening.box.run("npm", "test", policy=policy, options=["--jail", "none"])
+    assert (answer.outcome, answer["rule"]) == ("jail_unavailable", "tools.npm.args.subcommands.test.workspace_code")
