@@ -65,5 +65,21 @@ def test_test_runs_the_test_script_and_nothing_around_it(npm):
     assert "tested a\n" in npm("test", "--if-present", "a")
 
 
+SERVES = """#!/usr/bin/env node
+const http = require('http');
+const server = http.createServer((_, answer) => answer.end('served')).listen(0, '127.0.0.1', () =>
+  http.get({host: 'localhost', port: server.address().port}, answer => answer.on('data', text => {
+    console.log(String(text)); server.close(); })));
+"""
+
+
+def test_test_runs_programs_of_the_project_that_listen(npm, user_box):
+    for name in ("root/node_modules", "root/node_modules/.bin"):
+        user_box.directory(name)
+    user_box.file("root/node_modules/.bin/runner", SERVES, 0o755)
+    user_box.file("root/package.json", json.dumps({"name": "top", "version": "1.0.0", "scripts": {"test": "runner"}}))
+    assert "served\n" in npm("test")
+
+
 def test_version_is_reported(npm):
     assert npm("--version").count(".") == 2

@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from feature import skip
+from jails import LAYERS
 
 
 def needs(*programs):
@@ -54,10 +55,15 @@ def test_jq_cuts(tool):
     assert tool("jq", "-c", ".a", "a.json") == "[1,2]\n"
 
 
-def test_npm_reports_lists_and_tests(tool):
+def test_npm_reports_and_lists(tool):
     needs("npm")
     assert tool("npm", "--version").count(".") == 2
     assert json.loads(tool("npm", "ls", "--json"))["name"] == "top"
+
+
+def test_npm_tests_with_code_of_the_repository(tool, cell):
+    needs("npm")
+    cell.layers_of = lambda _tool: LAYERS - {"execs"} | {"execs_outside_root"}
     assert "42\n" in tool("npm", "test")
 
 
