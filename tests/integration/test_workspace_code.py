@@ -95,6 +95,17 @@ def test_interpreter_of_a_virtual_environment(opened):
     assert answer.stream("stdout") == f"{opened.box.root}/venv\n".encode(), answer.document
 
 
+def test_pytest_of_a_virtual_environment(opened):
+    """Its script names the interpreter by a path of the host. Modules of the interpreter are in python-tools."""
+    subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", "--system-site-packages", opened.box.root / ".venv"],
+                   check=True)
+    opened.box.file("root/.venv/bin/pytest", f"#!{opened.box.root}/.venv/bin/python3\nimport sys\nimport pytest\n"
+                                             "sys.exit(pytest.console_main())\n", 0o755)
+    opened.box.file("root/test_one.py", "def test_one():\n    assert 1 + 1 == 2\n")
+    answer = opened("pytest", "-q", "-p", "no:cacheprovider", path="./.venv/bin/pytest", uses=["python-tools"])
+    assert answer.status == 0 and b"1 passed" in answer.stream("stdout"), answer.document
+
+
 def test_working_directory_is_on_the_same_mount(opened):
     opened.box.own(opened.box.directory("root/sub"))
     shutil.copy("/usr/bin/true", opened.box.root / "sub/made")
