@@ -42,6 +42,8 @@ def arguments():
         options.suite.remove(FULL)
         os.environ["CHOKE_TEST_FULL"] = "1"
     options.keep_inputs = options.fuzz_seconds is not None
+    # The same inputs for the same code in each usual run: one that passed passes again. Long runs look for new ones.
+    options.fuzz_seed = 0 if full or options.keep_inputs else 1  # 0: libFuzzer chooses one
     options.fuzz_seconds = options.fuzz_seconds or (10 if full else 1)
     return options
 

@@ -466,9 +466,10 @@ def fuzz(options):
             found = f"build-asan/found/{name}" if options.keep_inputs else fresh
             os.makedirs(os.path.join(ROOT, found), exist_ok=True)
             return check(
-                f"build-asan/tests/fuzz/fuzz_{name}", f"-max_total_time={options.fuzz_seconds}", "-timeout=25",
-                "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix=build-asan/{name}-", found,
-                f"tests/fuzz/corpus/{name}", timeout=options.fuzz_seconds + 300, env=SANITIZER_OPTIONS)
+                f"build-asan/tests/fuzz/fuzz_{name}", f"-max_total_time={options.fuzz_seconds}",
+                f"-seed={options.fuzz_seed}", "-timeout=25", "-rss_limit_mb=2048", "-print_final_stats=1",
+                f"-artifact_prefix=build-asan/{name}-", found, f"tests/fuzz/corpus/{name}",
+                timeout=options.fuzz_seconds + 300, env=SANITIZER_OPTIONS)
     return in_parallel(one, fuzz_targets())
 
 
