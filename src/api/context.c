@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "policy/yaml_write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,6 +68,20 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context)
     };
 }
 
+/*
+ * The text of a policy that extends another one does not say what was allowed: the rest is in the
+ * build. So the digest is that of the whole policy as `policy show --yaml` prints it.
+ */
+static int digest_result(struct choke_context *context, struct choke_error *error)
+{
+    struct ck_arena arena = {0};
+    const char *text = ck_policy_yaml(context->loaded, &arena);
+    if (text)
+        ck_digest_bytes(text, strlen(text), context->policy_sha256);
+    ck_arena_done(&arena);
+    return text ? 0 : ck_error_oom(error);
+}
+
 /* On failure the caller frees context->loaded and the place with close_context. */
 static int load_policy(struct choke_context *context, const char *path, struct choke_error *error)
 {
@@ -87,7 +102,7 @@ static int load_policy(struct choke_context *context, const char *path, struct c
     r = ck_policy_parse(path, text, length, &context->loaded, error);
     context->policy = context->loaded;
     free(text);
-    return r;
+    return r < 0 || !context->loaded->extends ? r : digest_result(context, error);
 }
 
 /* Once for all: choke_tool returns pointers that live as long as the context. */

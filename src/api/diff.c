@@ -6,8 +6,10 @@
  */
 #include "api/review.h"
 
+#include "api/build_records.h"
 #include "base/error.h"
 #include "policy/diff.h"
+#include "policy/extend.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -58,10 +60,24 @@ static int read_moved_records(struct history *history, struct ck_arena *arena)
     return 0;
 }
 
+/* Compared with the embedded policy, whose records are those of this build. */
+static bool is_new_to_build(const struct ck_decision_records *records, const char *number)
+{
+    for (size_t i = 0; i < records->count; i++) {
+        const struct ck_decision_record *record = &records->items[i];
+        if (strcmp(record->number, number) == 0 && record->regular && record->length > 0 &&
+            !ck_build_records_contain(record->bytes, record->length))
+            return true;
+    }
+    return false;
+}
+
 /* It must be new compared with both: a record that was only moved does not count. */
 static bool is_amended(const struct history *history, const char *number)
 {
     const struct ck_decision_records *after = &history->after->records;
+    if (!history->before->file)
+        return is_new_to_build(after, number);
     return ck_decision_records_amended(&history->before->records, after, number) &&
            ck_decision_records_amended(&history->there, after, number);
 }
@@ -81,7 +97,7 @@ static const char *why_unreadable(const struct history *history)
 {
     const struct choke_policy *before = history->before;
     const struct choke_policy *after = history->after;
-    if (!before->file || !after->file)
+    if (!after->file)
         return "the records of an embedded policy cannot be looked up";
     if (before->records.errnum != 0 || history->there.errnum != 0)
         return "the old policy's records cannot be read";
@@ -90,16 +106,35 @@ static const char *why_unreadable(const struct history *history)
     return after->records.errnum != 0 ? "the new policy's records cannot be read" : NULL;
 }
 
+/* All grants to a tool that is new as a whole: they are no changes of their own. */
+static bool grants_are_covered(const struct history *history, const char *tool)
+{
+    const struct ck_policy *after = history->after->policy;
+    for (uint32_t i = 0; i < after->grants_count; i++) {
+        const struct ck_policy_grant *grant = &after->grants[i];
+        if (strcmp(grant->name, tool) == 0 && (!grant->adr || !is_amended(history, grant->adr)))
+            return false;
+    }
+    return true;
+}
+
 /*
- * NULL: the widening is covered. A change of a tool needs the record that its entry names; one of
- * the whole policy is covered by any new record.
+ * NULL: the widening is covered. A change of a tool needs the record that its entry names, or that
+ * the grant names which made it. One of the whole policy is covered by any new record, and so is one
+ * of an entry of this build: its own record is not one of adr_dir.
  */
 static const char *why_uncovered(const struct history *history, const struct choke_change *change,
                                  struct ck_arena *arena)
 {
     const char *unreadable = why_unreadable(history);
+    const struct ck_policy *after = history->after->policy;
+    if (ck_extend_grant_of(after, change) && !change->adr)
+        return "the grant cites no ADR";
     if (unreadable)
         return unreadable;
+    if (!change->adr && change->tool && strcmp(change->field, "tools") == 0 &&
+        !grants_are_covered(history, change->tool))
+        return "no new or amended ADR of a grant to it";
     if (!change->adr)
         return any_amended(history) ? NULL : "no new or amended ADR";
     if (is_amended(history, change->adr))

@@ -6,6 +6,7 @@
  */
 #include "api/review.h"
 
+#include "api/build_records.h"
 #include "api/policyfile.h"
 #include "base/destination.h"
 #include "base/error.h"
@@ -14,6 +15,7 @@
 #include "base/quote.h"
 #include "jail/native.h"
 #include "policy/describe.h"
+#include "policy/yaml_write.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -23,10 +25,11 @@
 #include <sys/stat.h>
 
 /*
- * The most findings: four for each tool (adr, args, egress, execs), one for each pair of records,
- * and those about the file.
+ * The most findings: four for each tool (adr, args, egress, execs), two for each grant (adr, why),
+ * one for each pair of records, and those about the file.
  */
 #define FINDINGS_OF_TOOL 4
+#define FINDINGS_OF_GRANT 2
 #define FINDINGS_OF_FILE 4
 
 const char *choke_severity_name(enum choke_severity severity)
@@ -59,6 +62,11 @@ static int parse(struct choke_policy *policy, const void *text, size_t length, s
             *error = policy->fault;
         return r;
     }
+    /* The entries of the embedded policy are those of this build. */
+    for (uint32_t i = 0; r == 0 && !policy->file && i < policy->policy->tools_count; i++)
+        policy->policy->tools[i].embedded = true;
+    if (r == 0)
+        policy->policy->embedded = !policy->file;
     if (r == 0 && ck_yaml_tree_parse(&policy->tree, file, text, length, &ignored) < 0) {
         ck_yaml_tree_done(&policy->tree);
         policy->tree = (struct ck_yaml_tree){0};
@@ -134,6 +142,23 @@ int choke_policy_json(struct choke_policy *policy, const char **ret_text, struct
     return 0;
 }
 
+int choke_policy_yaml(struct choke_policy *policy, const char **ret_text, struct choke_error *error)
+{
+    if (!policy || !ret_text)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a policy and a pointer for its text are required");
+    if (!policy->policy) {
+        if (error)
+            *error = policy->fault;
+        return -EINVAL;
+    }
+    if (!policy->yaml)
+        policy->yaml = ck_policy_yaml(policy->policy, &policy->arena);
+    if (!policy->yaml)
+        return ck_error_oom(error);
+    *ret_text = policy->yaml;
+    return 0;
+}
+
 int ck_review_records(struct choke_policy *policy, struct choke_error *error)
 {
     if (policy->records_read || !policy->file || !policy->policy->adr_dir)
@@ -149,26 +174,45 @@ int ck_review_records(struct choke_policy *policy, struct choke_error *error)
 /* State of the checks. add_finding sets failed if there is no memory for a message. */
 struct review {
     struct choke_policy *policy;
-    const struct ck_tool *tool; /* NULL: the finding is about the file */
-    const char *key;            /* of the tool's entry; without a tool, the rule itself */
+    const struct ck_tool *tool;          /* NULL: the finding is about the file, or about a grant */
+    const struct ck_policy_grant *grant; /* NULL: it is not about a grant */
+    const char *key;                     /* of the tool's entry; without a tool, the rule itself */
     bool failed;
 };
 
-/* The place of the key's value, or of the entry if that is not known. */
+/*
+ * The entry of a list of the file by the tool's name; NULL: not in this file. A tool may have
+ * several grants: the one with the key, or else the first.
+ */
+static const struct ck_yaml_node *find_entry(const struct review *check, const char *list_key)
+{
+    const struct ck_yaml_tree *tree = &check->policy->tree;
+    const struct ck_yaml_node *list = tree->nodes ? ck_yaml_node_value(&tree->nodes[0], list_key) : NULL;
+    const struct ck_yaml_node *first = NULL;
+    for (uint32_t i = 0; list && i < list->count; i++) {
+        const struct ck_yaml_node *entry = ck_yaml_node_entry(list, i);
+        if (strcmp(ck_yaml_node_value(entry, "name")->text, check->tool->name) != 0)
+            continue;
+        if (ck_yaml_node_value(entry, check->key))
+            return entry;
+        first = first ? first : entry;
+    }
+    return first;
+}
+
+/*
+ * The place of the key's value, or of the entry if that is not known. An entry that the file took
+ * over has no place in it, unless one of its grants does.
+ */
 static void set_position(const struct review *check, struct choke_finding *finding)
 {
-    const struct ck_policy *policy = check->policy->policy;
-    const struct ck_yaml_tree *tree = &check->policy->tree;
+    const struct ck_tool *tool = check->tool;
+    bool elsewhere = tool->embedded && check->policy->file;
+    const struct ck_yaml_node *entry = find_entry(check, elsewhere ? "grant" : "tools");
+    const struct ck_yaml_node *value = entry ? ck_yaml_node_value(entry, check->key) : NULL;
     /* The model has the line of the entry. Key and column are only in the tree. */
-    finding->line = check->tool->line;
-    if (!tree->nodes)
-        return;
-    const struct ck_yaml_node *tools = ck_yaml_node_value(&tree->nodes[0], "tools");
-    /* Entries of the tree and tools of the model have the same order, so the index is the same. */
-    const struct ck_yaml_node *entry = ck_yaml_node_entry(tools, (uint32_t)(check->tool - policy->tools));
-    const struct ck_yaml_node *value = ck_yaml_node_value(entry, check->key);
-    finding->line = value ? value->line : entry->line;
-    finding->column = value ? value->column : entry->column;
+    finding->line = value ? value->line : entry ? entry->line : elsewhere ? 0 : tool->line;
+    finding->column = value ? value->column : entry ? entry->column : 0;
 }
 
 /* Never beyond the array: run_checks has counted the most that can be added. */
@@ -190,6 +234,11 @@ __attribute__((format(printf, 3, 4))) static struct choke_finding *add_finding(s
         finding->tool = check->tool->name;
         finding->rule = ck_arena_printf(&policy->arena, "tools.%s.%s", check->tool->name, check->key);
         set_position(check, finding);
+    } else if (check->grant) {
+        finding->tool = check->grant->name;
+        finding->rule = ck_arena_printf(&policy->arena, "grant.%s.%s", check->grant->name, check->key);
+        finding->line = check->grant->line;
+        finding->column = check->grant->column;
     }
     check->failed = check->failed || !finding->message || !finding->rule;
     return finding;
@@ -222,6 +271,19 @@ static void check_file(struct review *check)
     finding->column = policy->fault.column;
 }
 
+/* Does anything in the file cite a record of adr_dir? */
+static bool cites_records(const struct ck_policy *policy)
+{
+    for (uint32_t i = 0; i < policy->tools_count; i++)
+        if (!policy->tools[i].embedded)
+            return true;
+    for (uint32_t i = 0; i < policy->grants_count; i++)
+        if (policy->grants[i].adr)
+            return true;
+    /* Without entries the key is still expected, as a sign that they will have records. */
+    return !policy->extends;
+}
+
 /* At most one finding. Without records the check of each tool's adr is skipped. */
 static void check_directory(struct review *check)
 {
@@ -230,7 +292,9 @@ static void check_directory(struct review *check)
     check->key = "adr_dir";
     if (!policy->file)
         (void)add_finding(check, CHOKE_SEVERITY_NOTE,
-                          "the policy is embedded, so its decision records cannot be checked");
+                          "the policy is embedded: its decision records are those of this build, known by number");
+    else if (!policy->policy->adr_dir && !cites_records(policy->policy))
+        return;
     else if (!policy->policy->adr_dir)
         (void)add_finding(
             check, CHOKE_SEVERITY_ERROR,
@@ -253,17 +317,40 @@ static void check_duplicate_records(struct review *check)
                               CK_QUOTE(records->items[i].name));
 }
 
-static void check_tool(struct review *check)
+/* If the directory cannot be read, that is one finding, not one for each record. */
+static void check_record(struct review *check, const char *number)
 {
     const struct choke_policy *policy = check->policy;
-    const struct ck_tool *tool = check->tool;
-    /* If the directory cannot be read, that is one finding, not one for each tool. */
-    bool readable = policy->records_read && policy->records.errnum == 0;
-    check->key = "adr";
-    if (readable && !ck_decision_records_have(&policy->records, tool->adr))
+    if (policy->records_read && policy->records.errnum == 0 && !ck_decision_records_have(&policy->records, number))
         (void)add_finding(check, CHOKE_SEVERITY_ERROR,
-                          "there is no decision record %s-*.md in '%s' (a regular file, not empty)", tool->adr,
+                          "there is no decision record %s-*.md in '%s' (a regular file, not empty)", number,
                           CK_QUOTE(policy->records.directory));
+}
+
+/* Without them the grant works, and `policy diff` never calls it covered. */
+static void check_grant(struct review *check)
+{
+    const struct ck_policy_grant *grant = check->grant;
+    check->key = "adr";
+    if (grant->adr)
+        check_record(check, grant->adr);
+    else
+        (void)add_finding(check, CHOKE_SEVERITY_WARNING, "the grant to '%s' cites no decision record; add 'adr'",
+                          grant->name);
+    check->key = "why";
+    if (!grant->why)
+        (void)add_finding(check, CHOKE_SEVERITY_WARNING,
+                          "the grant to '%s' does not say what it is needed for; add 'why'", grant->name);
+}
+
+static void check_tool(struct review *check)
+{
+    const struct ck_tool *tool = check->tool;
+    check->key = "adr";
+    if (!tool->embedded)
+        check_record(check, tool->adr);
+    else if (!ck_build_records_have(tool->adr))
+        (void)add_finding(check, CHOKE_SEVERITY_ERROR, "this build has no decision record %s", tool->adr);
     check->key = "args";
     if (tool->route == CK_ROUTE_DIRECT && !tool->args)
         (void)add_finding(check, CHOKE_SEVERITY_WARNING,
@@ -345,6 +432,11 @@ static void check_tools(struct review *check, const struct ck_policy *model)
 {
     check_directory(check);
     check_duplicate_records(check);
+    for (uint32_t i = 0; i < model->grants_count; i++) {
+        check->grant = &model->grants[i];
+        check_grant(check);
+    }
+    check->grant = NULL;
     for (uint32_t i = 0; i < model->tools_count; i++) {
         check->tool = &model->tools[i];
         check_tool(check);
@@ -364,8 +456,11 @@ static int run_checks(struct choke_policy *policy, struct choke_error *error)
     size_t tools = model ? model->tools_count : 0;
     if (model && ck_review_records(policy, error) < 0)
         return -ENOMEM;
-    policy->findings = ck_arena_array(
-        &policy->arena, FINDINGS_OF_TOOL * tools + policy->records.count + FINDINGS_OF_FILE, sizeof(*policy->findings));
+    size_t grants = model ? model->grants_count : 0;
+    policy->findings =
+        ck_arena_array(&policy->arena,
+                       FINDINGS_OF_TOOL * tools + FINDINGS_OF_GRANT * grants + policy->records.count + FINDINGS_OF_FILE,
+                       sizeof(*policy->findings));
     if (!policy->findings)
         return ck_error_oom(error);
     check_file(&check);

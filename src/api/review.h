@@ -18,6 +18,7 @@ struct choke_policy {
     bool records_read;     /* false: records is empty */
     struct ck_decision_records records;
     const char *json;               /* NULL: not yet made */
+    const char *yaml;               /* the same */
     struct choke_finding *findings; /* NULL: not yet checked */
     size_t findings_count;          /* may be 0 after the check */
 };

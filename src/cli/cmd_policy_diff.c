@@ -141,7 +141,7 @@ static int run_diff(char *const *args)
     int status = ck_review_parse(&ck_command_policy_diff, args, 2, 2, &given, operands);
     if (status >= 0)
         return status;
-    if (choke_policy_open(operands[0], &before, &error) < 0 || choke_policy_open(operands[1], &after, &error) < 0 ||
+    if (ck_review_open(operands[0], &before, &error) < 0 || ck_review_open(operands[1], &after, &error) < 0 ||
         choke_policy_diff(before, after, &diff, &error) < 0)
         status = ck_review_failure(&given, &error);
     else
@@ -157,7 +157,8 @@ const struct ck_command ck_command_policy_diff = {
     .name = "policy diff",
     .operands = "OLD NEW",
     .summary = "show what a change of the policy widens and narrows",
-    .details = "Exit status: 0 nothing widens, or only with a decision record that is new or amended; 1 something\n"
+    .details = "The word default is the embedded policy; a file of that name is ./default.\n"
+               "Exit status: 0 nothing widens, or only with a decision record that is new or amended; 1 something\n"
                "widens without one; 125 a file cannot be read, or is not a valid policy.\n",
     .operand = CK_OPERAND_FILE,
     .options = ck_review_options,

@@ -281,8 +281,9 @@ static int print_table(const json_t *policy, struct choke_error *error)
 /* The text is the library's own JSON, so it can be parsed unless memory runs out. */
 static int show(const struct ck_review_options *given, const char *text, struct choke_error *error)
 {
-    if (given->json) {
-        (void)puts(text);
+    if (given->json || given->yaml) {
+        /* YAML ends with a newline, JSON does not. */
+        (void)printf(given->yaml ? "%s" : "%s\n", text);
         return 0;
     }
     json_t *policy = json_loads(text, 0, NULL);
@@ -305,7 +306,13 @@ static int run_show(char *const *args)
     int status = ck_review_parse(&ck_command_policy_show, args, 0, 1, &given, operands);
     if (status >= 0)
         return status;
-    if (choke_policy_open(operands[0], &policy, &error) < 0 || choke_policy_json(policy, &text, &error) < 0 ||
+    if (given.json && given.yaml) {
+        (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "--json and --yaml exclude each other");
+        return ck_review_usage(&ck_command_policy_show, true, &error);
+    }
+    int (*const text_of)(struct choke_policy *, const char **, struct choke_error *) =
+        given.yaml ? choke_policy_yaml : choke_policy_json;
+    if (ck_review_open(operands[0], &policy, &error) < 0 || text_of(policy, &text, &error) < 0 ||
         show(&given, text, &error) < 0)
         status = ck_review_failure(&given, &error);
     else
@@ -318,8 +325,10 @@ const struct ck_command ck_command_policy_show = {
     .name = "policy show",
     .operands = "[FILE]",
     .summary = "show the tools of a policy and what each is granted",
-    .details = "Without FILE the embedded policy is shown. --json has every field; chokepoint.h describes it.\n",
+    .details = "Without FILE the embedded policy is shown, and so it is by the word default; a file of that name is\n"
+               "./default. --json has every field; chokepoint.h describes it. --yaml prints a policy that allows the\n"
+               "same, as one file: what FILE extends and grants is in its entries.\n",
     .operand = CK_OPERAND_FILE,
-    .options = ck_review_policy_options,
+    .options = ck_review_show_options,
     .run = run_show,
 };

@@ -14,17 +14,35 @@ const struct ck_option ck_review_options[] = {
     {.name = NULL},
 };
 
+#define POLICY_OPTIONS \
+    {.name = "--policy", \
+     .metavar = "FILE", \
+     .help = "the same as the operand FILE", \
+     .kind = CK_OPTION_STRING, \
+     .offer = CK_OFFER_FILES, \
+     .offset = offsetof(struct ck_review_options, policy)}, \
+    { \
+        .name = "--json", .help = "print one JSON object", .offset = offsetof(struct ck_review_options, json) \
+    }
+
 const struct ck_option ck_review_policy_options[] = {
-    {.name = "--policy",
-     .metavar = "FILE",
-     .help = "the same as the operand FILE",
-     .kind = CK_OPTION_STRING,
-     .offer = CK_OFFER_FILES,
-     .offset = offsetof(struct ck_review_options, policy)},
-    {.name = "--json", .help = "print one JSON object", .offset = offsetof(struct ck_review_options, json)},
+    POLICY_OPTIONS,
     {.name = "--help", .help = "show this help", .offset = offsetof(struct ck_review_options, help)},
     {.name = NULL},
 };
+
+const struct ck_option ck_review_show_options[] = {
+    POLICY_OPTIONS,
+    {.name = "--yaml", .help = "print it as a policy file", .offset = offsetof(struct ck_review_options, yaml)},
+    {.name = "--help", .help = "show this help", .offset = offsetof(struct ck_review_options, help)},
+    {.name = NULL},
+};
+
+int ck_review_open(const char *operand, struct choke_policy **ret_policy, struct choke_error *error)
+{
+    bool embedded = operand && strcmp(operand, "default") == 0;
+    return choke_policy_open(embedded ? NULL : operand, ret_policy, error);
+}
 
 /*
  * With --json a usage error is JSON too: a script parses one form only. It has no hint at the help.

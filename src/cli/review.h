@@ -9,6 +9,7 @@
 
 struct ck_review_options {
     bool json;
+    bool yaml; /* policy show only */
     bool help;
     /* The same as the first operand, because the other commands have --policy. */
     const char *policy;
@@ -18,7 +19,16 @@ extern const struct ck_option ck_review_options[];
 /* With --policy, for commands about one policy. */
 extern const struct ck_option ck_review_policy_options[];
 
+/* The same with --yaml, for policy show. */
+extern const struct ck_option ck_review_show_options[];
+
 #define CK_REVIEW_OPERANDS_MAX 2
+
+/*
+ * choke_policy_open for `show` and `diff`: the word `default` is the embedded policy. A file of that
+ * name is `./default`.
+ */
+int ck_review_open(const char *operand, struct choke_policy **ret_policy, struct choke_error *error);
 
 /* ck_parse_words with these options. Unused operands are NULL. */
 int ck_review_parse(const struct ck_command *command, char *const *args, size_t least, size_t most,

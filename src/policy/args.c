@@ -73,8 +73,9 @@ __attribute__((format(printf, 3, 4))) static int refuse(struct args_reader *read
     parsed->tool = reader->tool;
     parsed->line = ck_args_line(reader->tool, reader->subcommand);
     ck_args_rule(parsed->rule, reader->tool, reader->subcommand, key);
+    const char *file = ck_policy_tool_file(reader->policy, reader->tool);
     (void)snprintf(parsed->message, sizeof(parsed->message), "%s (line %u of %s)", message, parsed->line,
-                   ck_quote((char[96]){0}, 96, reader->policy->file, strlen(reader->policy->file)));
+                   ck_quote((char[96]){0}, 96, file, strlen(file)));
     return REFUSED;
 }
 

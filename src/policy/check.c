@@ -467,12 +467,24 @@ static int check_subcommands(const struct check_state *check)
     return r;
 }
 
-static int check_tool(struct check_state *check, uint32_t index, const struct ck_yaml_node *node)
+/*
+ * The keys that grant something, of a tool or of a grant. Each rule accepts an entry without its
+ * key.
+ */
+static int check_values(const struct check_state *check)
 {
     static int (*const rules[])(const struct check_state *) = {
-        check_name,   check_why,   check_adr,  check_install, check_path,
-        check_sha256, check_lists, check_keys, check_reads,   check_subcommands,
+        check_install, check_path, check_sha256, check_lists, check_keys, check_reads, check_subcommands,
     };
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < sizeof(rules) / sizeof(rules[0]); i++)
+        r = rules[i](check);
+    return r;
+}
+
+static int check_tool(struct check_state *check, uint32_t index, const struct ck_yaml_node *node)
+{
+    static int (*const rules[])(const struct check_state *) = {check_name, check_why, check_adr, check_values};
     char label[128];
     check->tool = &check->policy->tools[index];
     check->tool_node = node;
@@ -500,13 +512,39 @@ static int check_unique(const struct check_state *check, const struct ck_yaml_no
     return 0;
 }
 
+/* ---- grants ------------------------------------------------------------------------------ */
+
+#define TAKE_GRANT_KEY(key) part.key = grant->key;
+
+/*
+ * By the rules of a tool, as if the grant were an entry with these lists alone. What depends on the
+ * entry that it adds to is checked in extend.c.
+ */
+static int check_grant(const struct check_state *check, const struct ck_policy_grant *grant,
+                       const struct ck_yaml_node *node)
+{
+    struct check_state inner = *check;
+    struct ck_tool part = {.name = grant->name, .why = grant->why, .adr = grant->adr};
+    char label[128];
+    CK_POLICY_GRANT_KEYS(TAKE_GRANT_KEY)
+    (void)snprintf(label, sizeof(label), "grant '%s'", ck_quote((char[80]){0}, 80, grant->name, strlen(grant->name)));
+    inner.tool = &part;
+    inner.tool_node = node;
+    inner.label = label;
+    int r = grant->why ? check_why(&inner) : 0;
+    if (r == 0 && grant->adr)
+        r = check_adr(&inner);
+    return r < 0 ? r : check_values(&inner);
+}
+
 /* ---- the top ----------------------------------------------------------------------------- */
 
 /* The paths become PATH, in this order, separated by ':'. */
 static int check_search_path(const struct check_state *check, const struct ck_yaml_node *list)
 {
     int r = check_list(check, list, "search_path", "", false);
-    for (uint32_t i = 0; r == 0 && i < list->count; i++) {
+    /* list NULL: the policy extends another one and has its search path. */
+    for (uint32_t i = 0; r == 0 && list && i < list->count; i++) {
         const char *path = check->policy->search_path.items[i];
         if (strchr(path, ':'))
             r = REFUSE(check, ck_yaml_node_entry(list, i),
@@ -530,7 +568,8 @@ static int check_top(const struct check_state *check, const struct ck_yaml_node 
                       "version %u is not known; this release reads version 1", policy->version);
     if (policy->adr_dir && strchr(policy->adr_dir, '\n'))
         return REFUSE(check, ck_yaml_node_value(root, "adr_dir"), "'adr_dir' has a line break; it must be one path");
-    return check_search_path(check, ck_yaml_node_value(root, "search_path"));
+    int r = check_list(check, ck_yaml_node_value(root, "remove"), "remove", "", false);
+    return r < 0 ? r : check_search_path(check, ck_yaml_node_value(root, "search_path"));
 }
 
 int ck_policy_check(const struct ck_policy *policy, const struct ck_yaml_tree *tree, struct choke_error *error)
@@ -538,9 +577,13 @@ int ck_policy_check(const struct ck_policy *policy, const struct ck_yaml_tree *t
     struct check_state check = {.policy = policy, .tree = tree, .error = error};
     const struct ck_yaml_node *root = &tree->nodes[0];
     const struct ck_yaml_node *tools = ck_yaml_node_value(root, "tools");
+    const struct ck_yaml_node *grants = ck_yaml_node_value(root, "grant");
     int r = check_top(&check, root);
-    const struct ck_yaml_node *node = tools + 1;
-    for (uint32_t i = 0; r == 0 && i < policy->tools_count; i++, node += node->span)
+    const struct ck_yaml_node *node = tools ? tools + 1 : NULL;
+    for (uint32_t i = 0; r == 0 && node && i < policy->tools_count; i++, node += node->span)
         r = check_tool(&check, i, node);
+    node = grants ? grants + 1 : NULL;
+    for (uint32_t i = 0; r == 0 && node && i < policy->grants_count; i++, node += node->span)
+        r = check_grant(&check, &policy->grants[i], node);
     return r < 0 ? r : check_unique(&check, tools);
 }

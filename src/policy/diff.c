@@ -14,6 +14,7 @@
 #include "policy/diff.h"
 
 #include "policy/change_list.h"
+#include "policy/extend.h"
 #include "policy/helper_sets.h"
 
 #include <errno.h>
@@ -532,7 +533,9 @@ static void diff_top(struct ck_policy_changes *changes, const struct ck_policy *
 {
     ck_change_text(changes, "version", number_text(changes, before->version), number_text(changes, after->version),
                    WIDENS);
-    ck_change_text(changes, "adr_dir", before->adr_dir, after->adr_dir, NEUTRAL);
+    /* That of the embedded policy is a directory of the sources, which the other one cannot have. */
+    if (!before->embedded && !after->embedded)
+        ck_change_text(changes, "adr_dir", before->adr_dir, after->adr_dir, NEUTRAL);
     diff_search_path(changes, before, after);
 }
 
@@ -559,6 +562,21 @@ static void diff_tools(struct ck_policy_changes *changes, const struct ck_policy
     }
 }
 
+/*
+ * The record is that of the new entry: it must justify the change. A removed tool has only the old
+ * one. A change that a grant made needs the record of the grant. An entry that was taken over cites
+ * a record of the build, whose number has another meaning in adr_dir.
+ */
+static const char *record_of(const struct choke_change *change, const struct ck_policy *before,
+                             const struct ck_policy *after)
+{
+    const struct ck_tool *tool = change->tool ? ck_policy_find(after, change->tool) : NULL;
+    const struct ck_policy_grant *grant = ck_extend_grant_of(after, change);
+    if (change->tool && !tool)
+        tool = ck_policy_find(before, change->tool);
+    return grant ? grant->adr : tool && !tool->embedded ? tool->adr : NULL;
+}
+
 int ck_policy_diff(const struct ck_policy *before, const struct ck_policy *after, struct ck_arena *arena,
                    struct choke_change **ret_changes, size_t *ret_count)
 {
@@ -566,16 +584,7 @@ int ck_policy_diff(const struct ck_policy *before, const struct ck_policy *after
     diff_top(&changes, before, after);
     diff_tools(&changes, before, after);
     int r = ck_change_list_take(&changes, ret_changes, ret_count);
-    for (size_t i = 0; r == 0 && i < *ret_count; i++) {
-        /*
-         * The record is that of the new entry: it must justify the change. A removed tool has only
-         * the old one.
-         */
-        const char *name = (*ret_changes)[i].tool;
-        const struct ck_tool *tool = name ? ck_policy_find(after, name) : NULL;
-        if (name && !tool)
-            tool = ck_policy_find(before, name);
-        (*ret_changes)[i].adr = tool ? tool->adr : NULL;
-    }
+    for (size_t i = 0; r == 0 && i < *ret_count; i++)
+        (*ret_changes)[i].adr = record_of(&(*ret_changes)[i], before, after);
     return r;
 }

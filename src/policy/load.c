@@ -1,13 +1,14 @@
 /*
  * load.c - loads YAML text into a policy. See load.h.
  *
- * Five steps; each relies on what the one before has checked:
+ * Six steps; each relies on what the one before has checked:
  *   survey  text into a tree with positions; refuses what no policy may contain   (yaml_tree.h)
  *   schema  the tree against the table of keys and types                          (schema.h)
  *   fill    libcyaml fills structs by the same table; they are copied into one arena, with an
  *           index by name
  *   check   the values: names, paths, variables, limits                           (check.h)
  *   compile the argument rules into tables                                        (rules.h)
+ *   extend  with `extends`: the entries of the default policy, and what was granted (extend.h)
  *
  * libcyaml grows a list entry by entry, and an arena cannot give memory back. So libcyaml works on
  * the heap, and the copy is kept.
@@ -18,6 +19,7 @@
 #include "base/quote.h"
 #include "base/yaml_text.h"
 #include "policy/check.h"
+#include "policy/extend.h"
 #include "policy/rules.h"
 #include "policy/schema.h"
 #include "policy/yaml_tree.h"
@@ -195,17 +197,47 @@ static bool copy_tool(struct ck_arena *arena, struct ck_tool *tool, const struct
            copy_args(arena, tool, node);
 }
 
-/* Nodes and tools have the same order; the schema has checked that the list is there. */
+/* Nodes and tools have the same order. A policy with extends need not have the list. */
 static bool copy_tools(struct ck_policy *policy, const struct ck_policy *filled, const struct ck_yaml_tree *tree)
 {
-    const struct ck_yaml_node *node = ck_yaml_node_value(&tree->nodes[0], "tools") + 1;
+    const struct ck_yaml_node *list = ck_yaml_node_value(&tree->nodes[0], "tools");
+    const struct ck_yaml_node *node = list ? list + 1 : NULL;
     policy->tools_count = filled->tools_count;
     policy->tools = ck_arena_array(&policy->arena, filled->tools_count, sizeof(*policy->tools));
     bool good = !!policy->tools;
-    for (uint32_t i = 0; good && i < filled->tools_count; i++, node += node->span) {
+    for (uint32_t i = 0; good && node && i < filled->tools_count; i++, node += node->span) {
         policy->tools[i] = filled->tools[i];
         policy->tools[i].line = node->line;
         good = copy_tool(&policy->arena, &policy->tools[i], node);
+    }
+    return good;
+}
+
+#define COPY_GRANT_KEY(key) good = good && copy_list(arena, &grant->key);
+
+static bool copy_grant(struct ck_arena *arena, struct ck_policy_grant *grant, const struct ck_yaml_node *node)
+{
+    grant->line = node->line;
+    grant->column = node->column;
+    bool good = copy_text(arena, &grant->name) && copy_optional(arena, &grant->subcommand) &&
+                copy_optional(arena, &grant->why) && copy_optional(arena, &grant->adr) &&
+                copy_list(arena, &grant->options);
+    CK_POLICY_GRANT_KEYS(COPY_GRANT_KEY)
+    return good;
+}
+
+static bool copy_grants(struct ck_policy *policy, const struct ck_policy *filled, const struct ck_yaml_tree *tree)
+{
+    const struct ck_yaml_node *list = ck_yaml_node_value(&tree->nodes[0], "grant");
+    if (!list)
+        return true;
+    const struct ck_yaml_node *node = list + 1;
+    policy->grants_count = filled->grants_count;
+    policy->grants = ck_arena_array(&policy->arena, filled->grants_count, sizeof(*policy->grants));
+    bool good = !!policy->grants;
+    for (uint32_t i = 0; good && i < filled->grants_count; i++, node += node->span) {
+        policy->grants[i] = filled->grants[i];
+        good = copy_grant(&policy->arena, &policy->grants[i], node);
     }
     return good;
 }
@@ -219,7 +251,7 @@ static int compare_tools(const void *left, const void *right)
     return order != 0 ? order : (a > b) - (a < b);
 }
 
-static bool index_tools(struct ck_policy *policy)
+bool ck_policy_index(struct ck_policy *policy)
 {
     policy->by_name = ck_arena_array(&policy->arena, policy->tools_count, sizeof(*policy->by_name));
     if (!policy->by_name)
@@ -238,8 +270,11 @@ static bool copy_policy(struct ck_policy *policy, const struct ck_policy *filled
     policy->file = tree->file;
     policy->adr_dir = filled->adr_dir;
     policy->search_path = filled->search_path;
+    policy->extends = filled->extends;
+    policy->remove = filled->remove;
     return copy_text(&policy->arena, &policy->file) && copy_optional(&policy->arena, &policy->adr_dir) &&
-           copy_list(&policy->arena, &policy->search_path) && copy_tools(policy, filled, tree) && index_tools(policy);
+           copy_list(&policy->arena, &policy->search_path) && copy_list(&policy->arena, &policy->remove) &&
+           copy_grants(policy, filled, tree) && copy_tools(policy, filled, tree) && ck_policy_index(policy);
 }
 
 /* filled and all that it points to is freed with the schema; nothing of it may be in the policy. */
@@ -259,33 +294,47 @@ static int fill(struct ck_policy *policy, const struct ck_yaml_tree *tree, const
     return copied ? 0 : ck_error_oom(error);
 }
 
-static int load(struct ck_policy *policy, struct ck_yaml_tree *tree, const void *text, size_t length,
+/* What is loaded, and from what. */
+struct load_source {
+    const struct ck_policy *base; /* what `extends: default` means */
+    const char *text;             /* without a byte order mark */
+    size_t length;
+};
+
+static int load(struct ck_policy *policy, struct ck_yaml_tree *tree, const struct load_source *source,
                 struct choke_error *error)
 {
     int r = ck_schema_check(tree, error);
     if (r == 0)
-        r = fill(policy, tree, text, length, error);
+        r = fill(policy, tree, source->text, source->length, error);
     if (r == 0)
         r = ck_policy_check(policy, tree, error);
-    return r < 0 ? r : ck_rules_compile(policy, tree, error);
+    if (r == 0)
+        r = ck_rules_compile(policy, tree, error);
+    return r < 0 || !policy->extends ? r : ck_extend_apply(policy, source->base, tree, error);
 }
 
 int ck_policy_parse(const char *file, const void *text, size_t length, struct ck_policy **ret_policy,
                     struct choke_error *error)
 {
+    return ck_policy_parse_on(&ck_policy_default, file, text, length, ret_policy, error);
+}
+
+int ck_policy_parse_on(const struct ck_policy *base, const char *file, const void *text, size_t length,
+                       struct ck_policy **ret_policy, struct choke_error *error)
+{
     __attribute__((cleanup(ck_yaml_tree_done))) struct ck_yaml_tree tree = {0};
     /* A byte order mark at the beginning is skipped; anywhere else it is refused as invisible. */
     size_t mark = ck_yaml_text_mark(text, length);
-    text = (const char *)text + mark;
-    length -= mark;
-    int r = ck_yaml_tree_parse(&tree, file, text, length, error);
+    const struct load_source source = {base, (const char *)text + mark, length - mark};
+    int r = ck_yaml_tree_parse(&tree, file, source.text, source.length, error);
     if (r < 0)
         return r;
     struct ck_policy *policy = calloc(1, sizeof(*policy));
     if (!policy)
         return ck_error_oom(error);
     policy->arena.max_bytes = ARENA_MAX_BYTES;
-    r = load(policy, &tree, text, length, error);
+    r = load(policy, &tree, &source, error);
     if (r < 0) {
         ck_policy_free(policy);
         return r;

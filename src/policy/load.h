@@ -4,6 +4,10 @@
  * Pure: no file is opened here. Refused, each with line and column: unknown keys, wrong types,
  * duplicate keys and tools, missing name, why, adr or route, anchors, aliases, tags, several
  * documents, NUL bytes, relative or empty search_path entries, text over CK_POLICY_MAX_BYTES.
+ *
+ * A policy with `extends: default` becomes one policy here, as if all of it had been written in one
+ * file: its entries, and those of the default policy that it does not replace or remove. Nothing
+ * after the loader depends on where an entry was written.
  */
 #ifndef CK_POLICY_LOAD_H
 #define CK_POLICY_LOAD_H
@@ -17,7 +21,6 @@
  * The embedded policy (policy/default.yaml): as structs that were loaded when the library was
  * built, so that it costs nothing to load, and as text.
  */
-#define CK_POLICY_DEFAULT_NAME "default policy"
 extern const struct ck_policy ck_policy_default;
 extern const unsigned char ck_policy_default_text[];
 extern const size_t ck_policy_default_length;
@@ -28,6 +31,16 @@ extern const size_t ck_policy_default_length;
  */
 int ck_policy_parse(const char *file, const void *text, size_t length, struct ck_policy **ret_policy,
                     struct choke_error *error);
+
+/*
+ * The same, with another policy in place of the default one for `extends: default`. The result
+ * points into base, which must live as long. For tests.
+ */
+int ck_policy_parse_on(const struct ck_policy *base, const char *file, const void *text, size_t length,
+                       struct ck_policy **ret_policy, struct choke_error *error);
+
+/* Makes by_name from tools. False: no memory. */
+bool ck_policy_index(struct ck_policy *policy);
 
 void ck_policy_free(struct ck_policy *policy); /* NULL is fine */
 

@@ -157,6 +157,11 @@ bool ck_policy_tool_is_beneath_root(const struct ck_tool *tool)
     return tool->path && tool->path[0] == '.' && tool->path[1] == '/';
 }
 
+const char *ck_policy_tool_file(const struct ck_policy *policy, const struct ck_tool *tool)
+{
+    return tool->embedded ? CK_POLICY_DEFAULT_NAME : policy->file;
+}
+
 bool ck_policy_tool_is_here(const struct ck_tool *tool)
 {
     return tool->platforms == 0 || (tool->platforms & CK_PLATFORM_HERE) != 0;

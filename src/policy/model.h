@@ -192,6 +192,8 @@ struct ck_tool {
     struct ck_list reads;    /* directories that a jail shows too, read-only */
     enum ck_root_at root_at; /* where a jail shows the root: at /work, or at its own path */
     unsigned line;           /* of the entry in the file, from 1 */
+    /* taken over by `extends`: line is a line of the default policy, adr a record of this build */
+    bool embedded;
     /* in a verdict: the one whose keys are in place of the entry's; NULL in a policy */
     const struct ck_subcommand *subcommand;
 };
@@ -213,6 +215,35 @@ struct ck_subcommand_key {
 #define CK_SUBCOMMAND_KEYS 12
 extern const struct ck_subcommand_key ck_subcommand_keys[CK_SUBCOMMAND_KEYS];
 
+/*
+ * The lists that a grant can lengthen: a key of a tool, which is also a member of struct ck_tool
+ * and of struct ck_policy_grant. `options` is not among them: it is a member of the arguments.
+ */
+#define CK_POLICY_GRANT_KEYS(KEY) \
+    KEY(egress) \
+    KEY(env) \
+    KEY(execs) \
+    KEY(uses) \
+    KEY(reads)
+
+/* clang-format off */
+#define CK_POLICY_GRANT_MEMBER(key) struct ck_list key;
+/* clang-format on */
+
+/* What `grant` added to one entry. The loader has done so; this is for reviews, which need the ADR. */
+struct ck_policy_grant {
+    const char *name;       /* of the tool */
+    const char *subcommand; /* NULL: the tool itself */
+    const char *why;        /* NULL: not given; the same for adr */
+    const char *adr;
+    struct ck_list options;
+    CK_POLICY_GRANT_KEYS(CK_POLICY_GRANT_MEMBER)
+    unsigned line;
+    unsigned column;
+};
+
+#define CK_POLICY_DEFAULT_NAME "default policy" /* in messages, for its file */
+
 struct ck_policy {
     struct ck_arena arena;
     const char *file; /* for messages: the path, or "default policy" */
@@ -222,6 +253,13 @@ struct ck_policy {
     struct ck_tool *tools;
     uint32_t tools_count;
     const struct ck_tool **by_name; /* the same tools sorted by name, for ck_policy_find */
+
+    /* How it was written. The loader has applied all of it; only reviews and messages read it. */
+    bool extends;                   /* extends: default */
+    bool embedded;                  /* it is the default policy: adr_dir is relative to no file */
+    struct ck_list remove;          /* names of tools */
+    struct ck_policy_grant *grants; /* in the order of the file */
+    uint32_t grants_count;
 };
 
 const char *ck_policy_route_name(enum ck_route route);
@@ -253,6 +291,9 @@ void ck_policy_subcommand_tool(const struct ck_tool *tool, const struct ck_subco
  * https://...". NULL if the entry does not say, or out of memory.
  */
 char *ck_policy_tool_install_command(struct ck_arena *arena, const struct ck_tool *tool);
+
+/* The file that has the entry, for messages: that of the policy, or the default policy's name. */
+const char *ck_policy_tool_file(const struct ck_policy *policy, const struct ck_tool *tool);
 
 /* NULL if the policy has no such tool; names are compared exactly. */
 const struct ck_tool *ck_policy_find(const struct ck_policy *policy, const char *name);

@@ -395,6 +395,13 @@ static int check_shape(struct compiler *compiler)
     return 0;
 }
 
+/* Vectors are listed and nothing else is: then a refusal names these vectors. */
+static bool has_only_exact(const struct ck_args *args)
+{
+    return args->exact_count > 0 && args->rules.table_count == 0 && args->subcommands_count == 0 &&
+           args->rules.operands == CK_TYPE_NONE && !args->rules.has_first && !args->command;
+}
+
 static int compile_tool(struct compiler *compiler, struct ck_tool *tool, const struct ck_yaml_node *node,
                         uint32_t index)
 {
@@ -413,18 +420,76 @@ static int compile_tool(struct compiler *compiler, struct ck_tool *tool, const s
         r = compile_subcommands(compiler, label);
     /* Before a subcommand or a command, the first operand ends the options of the tool itself. */
     args->rules.options_first = args->rules.options_first || args->command || args->subcommands_count > 0;
-    /* Vectors are listed and nothing else is: then a refusal names these vectors. */
-    args->only_exact = args->exact_count > 0 && args->rules.table_count == 0 && args->subcommands_count == 0 &&
-                       args->rules.operands == CK_TYPE_NONE && !args->rules.has_first && !args->command;
+    args->only_exact = has_only_exact(args);
     return r;
+}
+
+/* ---- options that are added to a compiled entry ------------------------------------------- */
+
+/*
+ * One option of a grant. A set is refused: what it contains can change with the next release, and
+ * the grant would follow unseen.
+ */
+static int grant_option(struct compiler *compiler, struct ck_rules *rules, const char *text,
+                        const struct ck_yaml_node *node)
+{
+    if (text[0] == '@')
+        return REFUSE(compiler, node, "'%s' in %s is a set; a grant lists the options themselves", CK_QUOTE(text),
+                      compiler->where);
+    uint32_t before = rules->table_count;
+    int r = add_option(compiler, rules, text, node);
+    for (uint32_t i = 0; r == 0 && i < before; i++)
+        if (compare_options(&rules->table[i], &rules->table[before]) == 0)
+            r = REFUSE(compiler, node, "option '%s' is already listed in %s", CK_QUOTE(rules->table[before].name),
+                       compiler->where);
+    return r;
+}
+
+/* The list as it was written, with the new options at its end. */
+static int lengthen_options(struct compiler *compiler, struct ck_rules *rules, const struct ck_rules_grant *grant)
+{
+    const struct ck_list *more = grant->options;
+    if (rules->options.count + more->count > CK_POLICY_MAX_OPTIONS || rules->table_count + more->count > TABLE_MAX)
+        return REFUSE(compiler, grant->node, "with this grant there are more than %d options in %s",
+                      CK_POLICY_MAX_OPTIONS, compiler->where);
+    struct ck_list all = {.count = rules->options.count + more->count};
+    struct ck_arg_option *table =
+        ck_arena_array(&compiler->policy->arena, (size_t)rules->table_count + more->count, sizeof(*table));
+    all.items = ck_arena_array(&compiler->policy->arena, (size_t)all.count + 1, sizeof(*all.items));
+    if (!table || !all.items)
+        return ck_error_oom(compiler->error);
+    for (uint32_t i = 0; i < all.count; i++)
+        all.items[i] = i < rules->options.count ? rules->options.items[i] : more->items[i - rules->options.count];
+    for (uint32_t i = 0; i < rules->table_count; i++)
+        table[i] = rules->table[i];
+    rules->options = all;
+    rules->table = table;
+    return 0;
+}
+
+int ck_rules_add(struct ck_policy *policy, const struct ck_yaml_tree *tree, const struct ck_rules_grant *grant,
+                 struct choke_error *error)
+{
+    struct compiler compiler = {.policy = policy, .tree = tree, .error = error, .args = grant->args};
+    struct ck_rules *rules = grant->rules;
+    (void)snprintf(compiler.where, sizeof(compiler.where), "%s", grant->where);
+    int r = lengthen_options(&compiler, rules, grant);
+    for (uint32_t i = 0; r == 0 && i < grant->options->count; i++)
+        r = grant_option(&compiler, rules, grant->options->items[i], ck_yaml_node_entry(grant->node, i));
+    if (r < 0)
+        return r;
+    qsort(rules->table, rules->table_count, sizeof(*rules->table), compare_options);
+    grant->args->only_exact = has_only_exact(grant->args);
+    return 0;
 }
 
 int ck_rules_compile(struct ck_policy *policy, const struct ck_yaml_tree *tree, struct choke_error *error)
 {
     struct compiler compiler = {.policy = policy, .tree = tree, .error = error};
-    const struct ck_yaml_node *node = ck_yaml_node_value(&tree->nodes[0], "tools") + 1;
+    const struct ck_yaml_node *list = ck_yaml_node_value(&tree->nodes[0], "tools");
+    const struct ck_yaml_node *node = list ? list + 1 : NULL;
     int r = 0;
-    for (uint32_t i = 0; r == 0 && i < policy->tools_count; i++, node += node->span)
+    for (uint32_t i = 0; r == 0 && node && i < policy->tools_count; i++, node += node->span)
         if (policy->tools[i].args)
             r = compile_tool(&compiler, &policy->tools[i], node, i);
     return r;

@@ -25,6 +25,22 @@ const char *ck_notation_type_name(enum ck_type type);
 /* Compiles the rules of every tool into the policy's arena. 0, or a negative errno and *error. */
 int ck_rules_compile(struct ck_policy *policy, const struct ck_yaml_tree *tree, struct choke_error *error);
 
+/* Options that a policy with `extends` grants to an entry of the default policy. */
+struct ck_rules_grant {
+    struct ck_args *args;            /* of the tool, a copy in the policy's arena */
+    struct ck_rules *rules;          /* of args, or of one of its subcommands */
+    const struct ck_list *options;   /* not empty */
+    const struct ck_yaml_node *node; /* the same list in the tree */
+    const char *where;               /* for messages: "subcommand 'ci' in tool 'npm'" */
+};
+
+/*
+ * Adds them to rules that are compiled. Refused: what could not stand in one list with the options
+ * that are there, and a set. 0, or a negative errno and *error.
+ */
+int ck_rules_add(struct ck_policy *policy, const struct ck_yaml_tree *tree, const struct ck_rules_grant *grant,
+                 struct choke_error *error);
+
 /* The option with this name in a compiled table, or NULL. */
 const struct ck_arg_option *ck_rules_find(const struct ck_rules *rules, const char *name, size_t length);
 

@@ -11,13 +11,14 @@
 #include "base/quote.h"
 #include "policy/model.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#define LABEL_MAX 128       /* bytes of "tool 'NAME'" and the like in messages */
-#define TEXT_MAX 1024       /* bytes of one value */
-#define LIST_MAX 64         /* of most lists; args.c has one bit for each */
-#define OPTIONS_MAX 1024    /* entries of one list of options */
+#define LABEL_MAX 128 /* bytes of "tool 'NAME'" and the like in messages */
+#define TEXT_MAX 1024 /* bytes of one value */
+#define LIST_MAX CK_POLICY_MAX_LIST
+#define OPTIONS_MAX CK_POLICY_MAX_OPTIONS
 #define SUBCOMMANDS_MAX 256 /* of one tool */
 
 /* ---- the table --------------------------------------------------------------------------- */
@@ -39,6 +40,8 @@ static const cyaml_strval_t orders[] = {{"mixed", 0}, {"options_first", 1}};
 static const cyaml_strval_t bundles[] = {{"true", 0}, {"false", 1}}; /* into no_bundles */
 /* One word so far; without the key the member stays 0. */
 static const cyaml_strval_t commands[] = {{"after_options", 1}};
+/* One word: a file cannot be extended, so no file can bring in another one. */
+static const cyaml_strval_t extended[] = {{"default", 1}};
 
 /* STRICT: a word that is not in the table is an error. POINTER: libcyaml allocates the value. */
 #define OPTIONAL CYAML_FLAG_OPTIONAL
@@ -175,12 +178,31 @@ static const cyaml_schema_field_t tool_fields[] = {
 
 static const cyaml_schema_value_t tool_entry = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ck_tool, tool_fields)};
 
+/* At least one entry: a grant of nothing is a mistake. */
+#define GRANT_FIELD(key) LIST_FIELD(#key, struct ck_policy_grant, key, 1, LIST_MAX),
+
+static const cyaml_schema_field_t grant_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_DEFAULT, struct ck_policy_grant, name, 1, TEXT_MAX),
+    CYAML_FIELD_STRING_PTR("subcommand", OPTIONAL, struct ck_policy_grant, subcommand, 1, TEXT_MAX),
+    CYAML_FIELD_STRING_PTR("why", OPTIONAL, struct ck_policy_grant, why, 1, TEXT_MAX),
+    CYAML_FIELD_STRING_PTR("adr", OPTIONAL, struct ck_policy_grant, adr, 1, TEXT_MAX),
+    LIST_FIELD("options", struct ck_policy_grant, options, 1, OPTIONS_MAX),
+    CK_POLICY_GRANT_KEYS(GRANT_FIELD) CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t grant_entry = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ck_policy_grant, grant_fields)};
+
+/* search_path and tools are mandatory without extends, and the next three need it: see check_top. */
 static const cyaml_schema_field_t policy_fields[] = {
     CYAML_FIELD_UINT("version", CYAML_FLAG_DEFAULT, struct ck_policy, version),
     CYAML_FIELD_STRING_PTR("adr_dir", OPTIONAL, struct ck_policy, adr_dir, 1, TEXT_MAX),
-    CYAML_FIELD_SEQUENCE_COUNT("search_path", CYAML_FLAG_POINTER, struct ck_policy, search_path.items,
-                               search_path.count, &text_entry, 1, LIST_MAX),
-    CYAML_FIELD_SEQUENCE_COUNT("tools", CYAML_FLAG_POINTER, struct ck_policy, tools, tools_count, &tool_entry, 0,
+    LIST_FIELD("search_path", struct ck_policy, search_path, 1, LIST_MAX),
+    CHOICE_FIELD("extends", struct ck_policy, extends, extended),
+    LIST_FIELD("remove", struct ck_policy, remove, 0, LIST_MAX),
+    CYAML_FIELD_SEQUENCE_COUNT("grant", OPTIONAL_LIST, struct ck_policy, grants, grants_count, &grant_entry, 0,
+                               CK_POLICY_MAX_GRANTS),
+    CYAML_FIELD_SEQUENCE_COUNT("tools", OPTIONAL_LIST, struct ck_policy, tools, tools_count, &tool_entry, 0,
                                CK_POLICY_MAX_TOOLS),
     CYAML_FIELD_END,
 };
@@ -289,41 +311,39 @@ static int check_string(const struct subject *subject, const cyaml_schema_value_
     return 0;
 }
 
-/* The tree is not checked yet when this is called: the name may be missing, or not be text. */
-const char *ck_schema_tool_label(const struct ck_yaml_node *tool, uint32_t index, char *buffer, size_t size)
-{
-    const struct ck_yaml_node *name = tool->kind == CK_YAML_MAPPING ? ck_yaml_node_value(tool, "name") : NULL;
-    if (name && name->kind == CK_YAML_SCALAR)
-        (void)snprintf(buffer, size, "tool '%s'", ck_quote((char[80]){0}, 80, name->text, strlen(name->text)));
-    else
-        (void)snprintf(buffer, size, "tool number %u", index + 1);
-    return buffer;
-}
-
-/* "subcommand 'log'", or its number if it has no name. */
-static const char *subcommand_label(const struct ck_yaml_node *node, uint32_t index, char *buffer, size_t size)
+/*
+ * "tool 'rg'", or "tool number 3". The tree is not checked yet when this is called: the name may be
+ * missing, or not be text.
+ */
+static const char *entry_label(const char *noun, const struct ck_yaml_node *node, uint32_t index, char *buffer,
+                               size_t size)
 {
     const struct ck_yaml_node *name = node->kind == CK_YAML_MAPPING ? ck_yaml_node_value(node, "name") : NULL;
     if (name && name->kind == CK_YAML_SCALAR)
-        (void)snprintf(buffer, size, "subcommand '%s'", ck_quote((char[80]){0}, 80, name->text, strlen(name->text)));
+        (void)snprintf(buffer, size, "%s '%s'", noun, ck_quote((char[80]){0}, 80, name->text, strlen(name->text)));
     else
-        (void)snprintf(buffer, size, "subcommand number %u", index + 1);
+        (void)snprintf(buffer, size, "%s number %u", noun, index + 1);
     return buffer;
 }
 
-/* Tools and subcommands are named in messages; for entries of other lists the list is. */
+const char *ck_schema_tool_label(const struct ck_yaml_node *tool, uint32_t index, char *buffer, size_t size)
+{
+    return entry_label("tool", tool, index, buffer, size);
+}
+
+/* Tools, subcommands and grants are named in messages; for entries of other lists the list is. */
 static int check_entry(const struct subject *subject, const cyaml_schema_value_t *schema,
                        const struct ck_yaml_node *node, uint32_t index)
 {
-    if (schema != &tool_entry && schema != &subcommand_entry)
+    const char *noun = schema == &tool_entry         ? "tool"
+                       : schema == &subcommand_entry ? "subcommand"
+                       : schema == &grant_entry      ? "grant"
+                                                     : NULL;
+    if (!noun)
         return check_value(subject, schema, node);
-    bool tool = schema == &tool_entry;
     char label[LABEL_MAX];
     char where[3 * LABEL_MAX];
-    if (tool)
-        (void)ck_schema_tool_label(node, index, label, sizeof(label));
-    else
-        (void)subcommand_label(node, index, label, sizeof(label));
+    (void)entry_label(noun, node, index, label, sizeof(label));
     (void)snprintf(where, sizeof(where), " in %s%s", label, subject->where);
     /* From here on messages name the entry, not the list that it is in. */
     struct subject entry = {subject->tree, subject->error, subject->key, where};
@@ -405,8 +425,8 @@ static int check_mapping(const struct subject *subject, const cyaml_schema_value
     const cyaml_schema_field_t *fields = schema->mapping.fields;
     char where[4 * LABEL_MAX];
     struct subject inner = *subject;
-    /* Tools and subcommands are already named in where, and the top has no name. */
-    if (fields != policy_fields && fields != tool_fields && fields != subcommand_fields) {
+    /* Tools, subcommands and grants are already named in where, and the top has no name. */
+    if (fields != policy_fields && fields != tool_fields && fields != subcommand_fields && fields != grant_fields) {
         (void)snprintf(where, sizeof(where), " in '%s'%s", subject->key, subject->where);
         inner.where = where;
     }
@@ -458,8 +478,43 @@ static int check_value(const struct subject *subject, const cyaml_schema_value_t
     }
 }
 
+/* What extends makes optional, and what has no meaning without it. */
+static int check_top(const struct ck_yaml_tree *tree, struct choke_error *error)
+{
+    static const char *const mandatory[] = {"search_path", "tools"};
+    static const char *const dependent[] = {"remove", "grant"};
+    const struct ck_yaml_node *root = &tree->nodes[0];
+    if (ck_yaml_node_value(root, "extends"))
+        return 0;
+    for (size_t i = 0; i < sizeof(mandatory) / sizeof(mandatory[0]); i++)
+        if (!ck_yaml_node_value(root, mandatory[i]))
+            return ck_yaml_tree_error(tree, root, error, "key '%s' is missing", mandatory[i]);
+    for (size_t i = 0; i < sizeof(dependent) / sizeof(dependent[0]); i++)
+        if (ck_yaml_node_value(root, dependent[i]))
+            return ck_yaml_tree_error(tree, ck_yaml_node_value(root, dependent[i]), error,
+                                      "'%s' needs 'extends: default'", dependent[i]);
+    return 0;
+}
+
 int ck_schema_check(const struct ck_yaml_tree *tree, struct choke_error *error)
 {
     struct subject top = {.tree = tree, .error = error, .where = ""};
-    return check_value(&top, &ck_policy_schema, &tree->nodes[0]);
+    int r = check_value(&top, &ck_policy_schema, &tree->nodes[0]);
+    return r < 0 ? r : check_top(tree, error);
+}
+
+/* ---- keys whose absence is not the same as an empty value --------------------------------- */
+
+/* Whatever a subcommand has is in place of the tool's, so there every key counts, also an empty one. */
+bool ck_schema_is_given(const cyaml_schema_field_t *fields, const char *key, const void *data)
+{
+    const struct ck_tool *tool = data;
+    /* A policy that extends nothing must have it. */
+    if (fields == policy_fields)
+        return strcmp(key, "tools") == 0;
+    if (fields == subcommand_fields)
+        return ck_policy_subcommand_has(data, key);
+    if (fields != tool_fields)
+        return false;
+    return (tool->has_execs && strcmp(key, "execs") == 0) || (tool->has_workspace && strcmp(key, "workspace") == 0);
 }

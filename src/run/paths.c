@@ -21,10 +21,11 @@ static int refuse(const struct ck_plan_sources *sources, struct ck_plan *plan, c
     unsigned line = ck_args_line(use->tool, use->subcommand);
     bool out = errnum == EXDEV || errnum == ELOOP;
     (void)ck_quote(shown, sizeof(shown), use->path, use->length);
-    (void)ck_error_set(
-        &plan->verdict.error, CHOKE_DISALLOWED, errnum, "argument %zu: '%s' %s%s (line %u of %s)", use->argument, shown,
-        out ? "leads out of the root, and " : "must be beneath the root, and cannot be checked: ",
-        out ? "must stay beneath it" : ck_beneath_strerror(errnum), line, CK_QUOTE(sources->policy->file));
+    (void)ck_error_set(&plan->verdict.error, CHOKE_DISALLOWED, errnum, "argument %zu: '%s' %s%s (line %u of %s)",
+                       use->argument, shown,
+                       out ? "leads out of the root, and " : "must be beneath the root, and cannot be checked: ",
+                       out ? "must stay beneath it" : ck_beneath_strerror(errnum), line,
+                       CK_QUOTE(ck_policy_tool_file(sources->policy, use->tool)));
     plan->verdict.error.line = line;
     ck_args_rule(rule, use->tool, use->subcommand, use->operand ? "operands" : "options");
     return ck_plan_refuse(plan, NULL, rule);

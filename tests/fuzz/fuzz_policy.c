@@ -5,8 +5,10 @@
 #include "promise.h"
 
 #include "base/quote.h"
+#include "policy/describe.h"
 #include "policy/env.h"
 #include "policy/load.h"
+#include "policy/yaml_write.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -50,6 +52,23 @@ static void check_tool(const struct ck_policy *policy, const struct ck_tool *too
     ck_arena_done(&arena);
 }
 
+/* R84: what is written loads, and is written the same again. The whole may be over the bounds of a file. */
+static void check_writing(const struct ck_policy *policy)
+{
+    struct ck_arena arena = {0};
+    struct ck_policy *again = NULL;
+    struct choke_error error = {0};
+    const char *text = ck_policy_yaml(policy, &arena);
+    require(text);
+    if (strlen(text) <= CK_POLICY_MAX_BYTES) {
+        require(ck_policy_parse("again", text, strlen(text), &again, &error) == 0);
+        require(again->tools_count == policy->tools_count);
+        require(strcmp(ck_policy_yaml(again, &arena), text) == 0);
+    }
+    ck_policy_free(again);
+    ck_arena_done(&arena);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct ck_policy *policy = NULL;
@@ -64,6 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(policy->search_path.items[i][0] == '/' && !strchr(policy->search_path.items[i], ':'));
     for (uint32_t i = 0; i < policy->tools_count; i++)
         check_tool(policy, &policy->tools[i]);
+    check_writing(policy);
     ck_policy_free(policy);
     return 0;
 }

@@ -142,6 +142,34 @@ def bad_values():
 KINDS = {"unknown": unknown_keys, "types": wrong_types, "missing": missing_keys, "words": invalid_values, "values": bad_values}
 
 
+EXTENDING = {
+    "version": 1, "extends": "default", "adr_dir": "adr", "remove": ["docker"],
+    "grant": [{"name": "npm", "why": "w", "adr": "0001", "egress": ["a.example.org"], "env": ["TZ"]},
+              {"name": "npm", "subcommand": "ci", "why": "w", "adr": "0001", "options": ["--x=<number>"], "execs": ["sh"]}],
+}
+BAD_EXTENDING = {
+    "other": {"extends": "other"}, "file": {"extends": "./default"}, "twice": {"remove": ["docker", "docker"]},
+    "names": {"remove": "docker"}, "no-name": {"grant": [{"egress": ["a.example.org"]}]}, "mapping": {"grant": {}},
+    "empty": {"grant": [{"name": "npm", "egress": []}]}, "set": {"grant": [{"name": "rg", "options": ["@x"]}]},
+    "route": {"grant": [{"name": "npm", "route": "direct"}]}, "limits": {"grant": [{"name": "npm", "limits": {}}]},
+    "adr": {"grant": [{"name": "npm", "adr": "1", "egress": ["a.example.org"]}]},
+    "host": {"grant": [{"name": "npm", "egress": ["A.example.org"]}]}, "without": {"extends": None},
+}
+
+
+def test_extending_document_is_accepted_by_both(user_box):
+    assert list(VALIDATOR.iter_errors(EXTENDING)) == []
+    assert loads(user_box, EXTENDING)
+    smallest = {"version": 1, "extends": "default"}
+    assert accepts(smallest) and loads(user_box, smallest)
+
+
+@pytest.mark.parametrize("name", BAD_EXTENDING)
+def test_bad_extending_document_is_refused_by_both(user_box, name):
+    document = {key: value for key, value in {**EXTENDING, **BAD_EXTENDING[name]}.items() if value is not None}
+    assert not accepts(document) and not loads(user_box, document)
+
+
 def test_schema_is_a_schema():
     jsonschema.Draft7Validator.check_schema(SCHEMA)
 

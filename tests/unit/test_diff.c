@@ -319,11 +319,17 @@ static void walk(const cyaml_schema_value_t *schema, const char *path, visit_fn 
     }
 }
 
+/* How a policy is written, not what it grants: the loader has applied it. */
+static bool is_applied(const char *path)
+{
+    return strcmp(path, "extends") == 0 || strcmp(path, "remove") == 0 || strncmp(path, "grant.", 6) == 0;
+}
+
 static void require_row(void *data, const char *path)
 {
     size_t *seen = data;
     ++*seen;
-    if (strcmp(path, "version") == 0) /* no other one can be loaded: version_has_a_rule_too */
+    if (is_applied(path) || strcmp(path, "version") == 0) /* no other one can be loaded: version_has_a_rule_too */
         return;
     for (size_t i = 0; i < COUNT(rows); i++)
         if (strcmp(rows[i].key, path) == 0)
@@ -354,7 +360,7 @@ static void require_member(void *data, const char *path)
 {
     char key[64];
     const json_t *at = data;
-    for (const char *rest = path; *rest != '\0';) {
+    for (const char *rest = is_applied(path) ? "" : path; *rest != '\0';) {
         size_t length = strcspn(rest, ".");
         (void)snprintf(key, sizeof(key), "%.*s", (int)length, rest);
         if (json_is_array(at))

@@ -8,10 +8,13 @@
 #include "grant_world.h"
 
 #include "egress/proxy.h"
+#include "policy/describe.h"
 #include "policy/diff.h"
 #include "policy/load.h"
 #include "policy/schema.h"
+#include "policy/yaml_write.h"
 
+#include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -278,35 +281,62 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *text, const c
     text->length += (size_t)length;
 }
 
-/* The keys of one level, each as "key: value" between these two. */
-static size_t put_level(struct text *text, enum level level, const unsigned char *value, const char *before,
-                        const char *after)
+/* Whose lists are longer than drawn; extend_cases.h has the rest. */
+struct lengthen {
+    const struct extension_draw *extension;
+    size_t tool;
+    size_t subcommand;               /* its index plus 1; 0: the tool itself */
+    const unsigned char *tool_value; /* what the tool has, for a subcommand without its own */
+};
+
+static const char *lengthened(const struct lengthen *lengthen, const char *key, const char *value, char *buffer,
+                              size_t size);
+
+static const char *value_at(const unsigned char *value, const char *path)
 {
-    size_t count = 0;
-    for (size_t k = 0; k < COUNT(keys); k++) {
-        const char *dot = strrchr(keys[k].path, '.');
-        if (keys[k].level != level || !keys[k].values[value[k]])
-            continue;
-        put(text, "%s%s: %s%s", before, dot ? dot + 1 : keys[k].path, keys[k].values[value[k]], after);
-        count++;
-    }
-    return count;
+    for (size_t k = 0; k < COUNT(keys); k++)
+        if (strcmp(keys[k].path, path) == 0)
+            return keys[k].values[value[k]];
+    return NULL;
 }
 
-static void put_args(struct text *text, const struct tool_draw *tool)
+/* The keys of one level, each as "BEFORE key: value AFTER". lengthen may be NULL. */
+static void put_level(struct text *text, enum level level, const unsigned char *value, const char *const around[2],
+                      const struct lengthen *lengthen)
 {
+    char buffer[256];
+    for (size_t k = 0; k < COUNT(keys); k++) {
+        const char *dot = strrchr(keys[k].path, '.');
+        const char *key = dot ? dot + 1 : keys[k].path;
+        const char *drawn = keys[k].values[value[k]];
+        if (keys[k].level != level)
+            continue;
+        if (lengthen)
+            drawn = lengthened(lengthen, key, drawn, buffer, sizeof(buffer));
+        if (drawn)
+            put(text, "%s%s: %s%s", around[0], key, drawn, around[1]);
+    }
+}
+
+static const char *const in_line[] = {"", ", "};
+
+static void put_args(struct text *text, const struct tool_draw *tool, const struct lengthen *lengthen)
+{
+    struct lengthen inner = lengthen ? *lengthen : (struct lengthen){0};
+    inner.tool_value = tool->value;
     put(text, "    args: {");
-    (void)put_level(text, IN_ARGS, tool->value, "", ", ");
+    put_level(text, IN_ARGS, tool->value, in_line, lengthen);
     if (tool->shape == PLAIN_ARGS)
-        (void)put_level(text, IN_PLAIN, tool->value, "", ", ");
+        put_level(text, IN_PLAIN, tool->value, in_line, NULL);
     if (tool->shape == COMMAND)
         put(text, "command: after_options, ");
     if (tool->shape == SUBCOMMANDS) {
         put(text, "subcommands: [");
         for (size_t s = 0; s < COUNT(subcommands); s++)
             if (tool->has_sub[s]) {
+                inner.subcommand = s + 1;
                 put(text, "{name: %s, ", subcommands[s]);
-                (void)put_level(text, IN_SUB, tool->sub[s], "", ", ");
+                put_level(text, IN_SUB, tool->sub[s], in_line, lengthen ? &inner : NULL);
                 put(text, "}, ");
             }
         put(text, "]");
@@ -314,27 +344,35 @@ static void put_args(struct text *text, const struct tool_draw *tool)
     put(text, "}\n");
 }
 
+static void put_tool(struct text *text, const struct tool_draw *tool, const char *name, const struct lengthen *lengthen)
+{
+    static const char *const line[] = {"    ", "\n"};
+    put(text, "  - name: %s\n", name);
+    put_level(text, IN_TOOL, tool->value, line, lengthen);
+    put(text, "    limits: {");
+    put_level(text, IN_LIMITS, tool->value, in_line, NULL);
+    put(text, "}\n");
+    if (tool->shape != NO_ARGS)
+        put_args(text, tool, lengthen);
+}
+
+static void put_tools(struct text *text, const struct draw *draw)
+{
+    put(text, "tools:\n");
+    size_t before = text->length;
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (draw->tools[i].present)
+            put_tool(text, &draw->tools[i], names[i], NULL);
+    if (text->length == before)
+        put(text, "  []\n");
+}
+
 static void put_policy(struct text *text, const struct draw *draw)
 {
-    size_t count = 0;
+    static const char *const line[] = {"", "\n"};
     text->length = 0;
-    (void)put_level(text, IN_TOP, draw->top, "", "\n");
-    put(text, "tools:\n");
-    for (size_t i = 0; i < COUNT(names); i++) {
-        const struct tool_draw *tool = &draw->tools[i];
-        if (!tool->present)
-            continue;
-        count++;
-        put(text, "  - name: %s\n", names[i]);
-        (void)put_level(text, IN_TOOL, tool->value, "    ", "\n");
-        put(text, "    limits: {");
-        (void)put_level(text, IN_LIMITS, tool->value, "", ", ");
-        put(text, "}\n");
-        if (tool->shape != NO_ARGS)
-            put_args(text, tool);
-    }
-    if (count == 0)
-        put(text, "  []\n");
+    put_level(text, IN_TOP, draw->top, line, NULL);
+    put_tools(text, draw);
 }
 
 static struct ck_policy *parse(const struct text *text)
@@ -519,6 +557,8 @@ static void what_does_not_widen_grants_no_more(void **state)
     assert_true(tally.granted > 50 * pairs_wanted);
 }
 
+#include "extend_cases.h"
+
 /* ---- what is known ----------------------------------------------------------------------- */
 
 static struct ck_policy *must_parse(const char *text)
@@ -574,11 +614,16 @@ static void known_narrowings_are_no_more(void **state)
 /* The keys of a mapping that is drawn as one value are in that value. */
 static bool is_drawn(const char *path)
 {
-    static const char *const apart[] = {"tools.name", "tools.args.command", "tools.args.subcommands.name"};
+    static const char *const apart[] = {
+        "tools.name", "tools.args.command", "tools.args.subcommands.name", "extends", "remove",
+        "grant.name", "grant.subcommand"};
     for (size_t i = 0; i < COUNT(apart); i++)
         if (strcmp(apart[i], path) == 0)
             return true;
     const char *dot = strrchr(path, '.');
+    for (size_t i = 0; strncmp(path, "grant.", 6) == 0 && i < GRANT_ROWS; i++)
+        if (strcmp(grant_rows[i].key, dot + 1) == 0)
+            return true;
     for (size_t k = 0; k < COUNT(keys); k++) {
         size_t length = strlen(keys[k].path);
         if (strcmp(keys[k].path, path) == 0)
@@ -627,9 +672,13 @@ static void the_usual_limit_is_the_one_that_holds(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_key_of_the_schema_is_drawn),   cmocka_unit_test(the_usual_limit_is_the_one_that_holds),
-        cmocka_unit_test(known_widenings_are_seen),           cmocka_unit_test(known_narrowings_are_no_more),
+        cmocka_unit_test(every_key_of_the_schema_is_drawn),
+        cmocka_unit_test(the_usual_limit_is_the_one_that_holds),
+        cmocka_unit_test(known_widenings_are_seen),
+        cmocka_unit_test(known_narrowings_are_no_more),
         cmocka_unit_test(what_does_not_widen_grants_no_more),
+        cmocka_unit_test(what_is_written_loads_back_to_the_same),
+        cmocka_unit_test(what_extends_is_as_if_written_in_one_file),
     };
     if (argc > 1)
         pairs_wanted = strtoul(argv[1], NULL, 10);

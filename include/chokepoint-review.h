@@ -1,0 +1,128 @@
+/*
+ * chokepoint-review.h - the part of chokepoint.h about a policy under review. Include
+ * chokepoint.h, which includes this.
+ */
+#ifndef CHOKEPOINT_REVIEW_H
+#define CHOKEPOINT_REVIEW_H
+
+#include "chokepoint.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A policy to review, not to run: no context is needed, and nothing can be run by it.
+ *
+ *   1. choke_policy_open()     reads a file, or takes the embedded policy.
+ *   2. choke_policy_check()    what is wrong with it; choke_policy_json(), _yaml(), its content;
+ *      choke_policy_diff()     what changed from one to the other.
+ *   3. choke_policy_free()     frees it, with its findings and its JSON.
+ *
+ * Use it in one thread at a time.
+ */
+struct choke_policy;
+
+/*
+ * path NULL: the policy embedded in the library. Any regular file of at most 1 MiB is accepted,
+ * wherever it is and whoever may write it: what choke_context_new would refuse about that is a
+ * finding here. Text that is not a valid policy is a finding too, so this returns 0 for it. A
+ * negative errno if the file cannot be read.
+ */
+CHOKE_API int choke_policy_open(const char *path, struct choke_policy **ret_policy, struct choke_error *error);
+CHOKE_API void choke_policy_free(struct choke_policy *policy); /* NULL is fine */
+
+struct choke_finding {
+    enum choke_severity severity;
+    const char *tool;    /* NULL if it is not about a tool */
+    unsigned line;       /* from 1; 0 if it is not about a place in the file */
+    unsigned column;     /* from 1; 0 if only the line is known */
+    const char *rule;    /* "policy", "file", "adr_dir", "tools.git.adr", "grant.npm.adr" */
+    const char *message; /* one line; untrusted bytes are escaped */
+};
+
+/*
+ * What is wrong, in the order of the file. Errors: what the loader refuses (the first fault, with
+ * its line and column); a decision record that is not in adr_dir as a regular file NNNN-*.md; no
+ * adr_dir at all, if the file cites a record. Warnings: a direct tool without argument rules;
+ * egress that is opaque; a grant without adr or why; two records with one number; a file that a run
+ * would refuse because others may write it. Entries of the embedded policy cite records of this
+ * build, which are known by number; for the embedded policy itself a note says so.
+ *
+ * Returns 0 and the findings, which live as long as the policy; -ENOMEM when out of memory.
+ */
+CHOKE_API int choke_policy_check(struct choke_policy *policy, const struct choke_finding **ret_findings,
+                                 size_t *ret_count, struct choke_error *error);
+
+/*
+ * The whole policy as one line of JSON, which lives as long as the policy. -EINVAL: not valid.
+ *
+ *   {"format": 1, "file", "version", "adr_dir", "search_path": [...], "tools": [{...}]}
+ *
+ * A tool has every key of chokepoint-policy(5) under its own name, and "line". A key that is absent
+ * is null if absence has a meaning (args, path, sha256, execs, limits.timeout_s ...), else its
+ * default. In a subcommand null means that the tool's key applies. In args and its subcommands
+ * "options" is the list with the sets expanded, and "sets" is as written in the file. format is
+ * raised when a member changes its meaning or is removed, not when one is added.
+ */
+CHOKE_API int choke_policy_json(struct choke_policy *policy, const char **ret_text, struct choke_error *error);
+
+/*
+ * The same as YAML, which loads back to the same verdicts. What a policy extends and grants is in
+ * its entries; the SHA-256 of this text is the digest of such a policy in audit records.
+ */
+CHOKE_API int choke_policy_yaml(struct choke_policy *policy, const char **ret_text, struct choke_error *error);
+
+/* The names (choke_change_kind_name) are "neutral", "narrows" and "widens". */
+enum choke_change_kind {
+    CHOKE_CHANGE_NEUTRAL = 1, /* has no effect on what may be run */
+    CHOKE_CHANGE_NARROWS,     /* allows less, and nothing new */
+    CHOKE_CHANGE_WIDENS       /* allows something new, or cannot be proven not to */
+};
+
+CHOKE_API const char *choke_change_kind_name(enum choke_change_kind kind);
+
+struct choke_change {
+    enum choke_change_kind kind;
+    const char *tool; /* NULL: the policy as a whole */
+    /* "args.subcommands.log.options", "egress"; "tools" if the entry was added or removed */
+    const char *field;
+    const char *before; /* NULL: it did not exist */
+    const char *after;  /* NULL: it does not exist any more */
+    const char *adr;    /* the record that the (new) entry or the grant cites; NULL */
+    bool covered;       /* widens: a new or amended record is cited for it; else true */
+    const char *reason; /* why it is not covered; NULL if it is */
+    const char *why;    /* what is newly granted, if before and after do not show it; or NULL */
+};
+
+struct choke_diff {
+    const struct choke_change *changes;
+    size_t count;
+    size_t widens;
+    size_t narrows;
+    size_t neutral;
+    size_t uncovered; /* of the changes that widen */
+};
+
+/*
+ * What changed. A widening of a tool is covered when its entry in the new policy cites a decision
+ * record that the old policy's adr_dir does not have, or has with other bytes. If the new policy
+ * names another directory, the directory of that name beside the old policy must not have the
+ * record either. A widening by a grant needs the record of that grant. One of the policy as a whole
+ * (search_path), or of an entry of the embedded policy, is covered when any record is new or
+ * amended. Records are files NNNN-*.md, not empty, in adr_dir relative to each policy's file. If the
+ * old policy names an adr_dir that cannot be read, nothing is covered: compared with nothing, every
+ * record would be new. Those of the embedded policy are the ones of this build.
+ *
+ * -EINVAL if one of the two is not a valid policy: the message has its first fault. The diff is
+ * freed by choke_diff_free and must not outlive the policies.
+ */
+CHOKE_API int choke_policy_diff(struct choke_policy *old_policy, struct choke_policy *new_policy,
+                                struct choke_diff **ret_diff, struct choke_error *error);
+CHOKE_API void choke_diff_free(struct choke_diff *diff); /* NULL is fine */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,59 @@
+"""Promise: The policy that is meant.
+Attacker: the repository, or whoever writes a part of the caller's policy. Means: files named `default` in the working
+directory, next to the policy and in HOME, for a policy with `extends: default`; an `extends` that names a file; grants
+that would take a protection away.
+
+Expected: `default` is the policy of the build, whatever files exist. No other value loads. A grant only lengthens lists
+that are granted to callers or closed, and what the default policy denies or sets cannot be granted.
+"""
+import json
+
+import pytest
+
+NAMES = ["default", "default.yaml", "policy/default.yaml", "default/policy.yaml"]
+
+
+def extending(box, **more):
+    return box.file("policy/own.yaml", json.dumps({"version": 1, "extends": "default", **more}), 0o600)
+
+
+def test_files_of_that_name_are_not_read(box):
+    hostile = json.dumps({"version": 1, "search_path": ["/usr/bin", "/bin"], "tools": [box.entry("sh")]})
+    for top in (box.root, box.home, box.base / "policy"):
+        for name in NAMES[:2]:
+            (top / name).write_text(hostile, encoding="ascii")
+    policy = extending(box)
+    answer = box.run("sh", "-c", f": > {box.canary()}", policy=policy)
+    assert (answer.status, answer.outcome) == (125, "disallowed") and not box.canary().exists()
+    assert box.run("git", "--version", policy=policy).outcome == "exited"
+    # The same file does what the attacker wants if the caller names it.
+    mine = box.file("policy/named.yaml", hostile, 0o600)
+    assert box.run("sh", "-c", f": > {box.canary()}", policy=mine).outcome == "exited" and box.canary().exists()
+
+
+@pytest.mark.parametrize("name", [*NAMES[1:], "./default", "/etc/passwd", "Default", "default ", "", ["default"], {"a": "b"}, True])
+def test_nothing_else_can_be_extended(box, name):
+    answer = box.run("git", "--version", policy=extending(box, extends=name))
+    assert (answer.status, answer.outcome) == (125, "policy"), answer.document
+
+
+TAKES_AWAY = {
+    "a denied option": {"name": "npm", "subcommand": "ci", "options": ["--registry="]},
+    "a required value": {"name": "docker", "subcommand": "run", "options": ["--network="]},
+    "a second spelling": {"name": "npm", "subcommand": "ci", "options": ["--ignore-scripts=true|false"]},
+    "a variable that is set": {"name": "npm", "env": ["NPM_CONFIG_IGNORE_SCRIPTS"]},
+    "the loader": {"name": "git", "env": ["LD_PRELOAD"]},
+    "a configuration": {"name": "git", "env": ["GIT_CONFIG_COUNT"]},
+    "every host": {"name": "npm", "egress": ["*"]},
+    "a first list": {"name": "strace", "execs": ["sh"]},
+    "another route": {"name": "npm", "route": "direct", "egress": ["a.org"]},
+    "credentials": {"name": "npm", "credentials": "allow", "egress": ["a.org"]},
+    "a path": {"name": "git", "path": "/tmp/git", "egress": ["a.org"]},
+    "more time": {"name": "git", "limits": {"timeout_s": 100000}, "egress": ["a.org"]},
+}
+
+
+@pytest.mark.parametrize("what", TAKES_AWAY)
+def test_no_grant_takes_a_protection_away(user_box, what):
+    answer = user_box.run("git", "--version", policy=extending(user_box, grant=[TAKES_AWAY[what]]))
+    assert (answer.status, answer.outcome) == (125, "policy") and "line 1, column" in answer.message
