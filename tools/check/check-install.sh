@@ -28,6 +28,14 @@ for file in share/man/man1/chokepoint.1 share/bash-completion/completions/chokep
     share/chokepoint/run.schema.json; do
     [ -s "$prefix/$file" ] || { echo "'$file' was not installed"; exit 1; }
 done
+# Every document is installed, and the policies among them find their decision records.
+for file in *.md docs/*.md docs/adr/*.md docs/probes/*.md policy/default.yaml examples/*.yaml examples/*.c examples/adr/*; do
+    cmp "$file" "$prefix/share/doc/chokepoint/$file" || { echo "'$file' was not installed"; exit 1; }
+done
+for file in policy/default.yaml examples/policy.yaml examples/extends.yaml; do
+    "$prefix/bin/chokepoint" policy check "$prefix/share/doc/chokepoint/$file"
+done
+"$prefix/bin/chokepoint" policy diff default "$prefix/share/doc/chokepoint/policy/default.yaml" | grep -qx 'no change'
 "$prefix/bin/chokepoint" doctor --attack
 [ "$("$prefix/bin/chokepoint" --version)" = "chokepoint $(flags --modversion)" ]
 
