@@ -145,6 +145,14 @@ class Lab:
             path.write_text("version: 1\nsearch_path: [/usr/bin]\ntools:\n" + "".join(entries), encoding="ascii")
         return path
 
+    def extending(self):
+        """A policy of five lines that extends the default one."""
+        path = self.policy.with_name("extending.yaml")
+        path.write_text("version: 1\nextends: default\nadr_dir: adr\ngrant:\n"
+                        "  - {name: npm, egress: [registry.example.org], adr: '0001', why: It installs.}\n", encoding="ascii")
+        path.chmod(0o600)
+        return path
+
     def python(self):
         return Worker([sys.executable, str(HERE / "peer.py"), find_true(), json.dumps(self.env)], self.env)
 
@@ -239,6 +247,7 @@ def judging(lab):
     requests = {"git": "git log with 10 arguments", "rg": "rg with 20", "docker": "docker run with 7"}
     with lab.worker() as worker, lab.judge() as judge:
         sides = {"explain": lambda: worker.wall("explain", 500), "embedded": lambda: worker.wall("embedded", 20),
+                 "extending": lambda: judge.wall("load", lab.extending(), 20),
                  "thousand": lambda: judge.wall("load", lab.thousand_tools(), 1)}
         for name in requests:
             sides[name] = lambda name=name: judge.wall("judge", name, 1000)
@@ -248,6 +257,7 @@ def judging(lab):
     for name, what in requests.items():
         lab.report("R4", f"judging {what}, default policy", microseconds(samples[name]), unit="us", most=20.0)
     lab.report("R8", "choke_context_new, embedded policy", milliseconds(samples["embedded"]), unit="ms", most=1.0)
+    lab.report("R84", "loading five lines that extend the default", milliseconds(samples["extending"]), unit="ms", most=1.0)
     lab.report("R8", "loading a policy of 1,000 tools", milliseconds(samples["thousand"]), unit="ms", most=50.0)
 
 
