@@ -17,6 +17,7 @@ extern "C" {
  *   missing   not found
  *   refused   found, but a run would be refused: problem says why
  *   failed    found and trusted, but it could not be started, or did not report its version
+ *   in_root   its path is ./REL: a file of the repository, which was not looked for
  */
 struct choke_tool_report {
     const char *name;

@@ -229,7 +229,9 @@ static bool report_tools(struct doctor_box *box, const struct ck_readiness *read
             .problem = copy(box, tool->problem, &good),
             .cached = tool->cached,
         };
-        if (tool->tool->required && strcmp(tool->state, CK_READINESS_READY) != 0)
+        /* A tool of the repository says nothing about the machine. */
+        if (tool->tool->required && strcmp(tool->state, CK_READINESS_READY) != 0 &&
+            strcmp(tool->state, CK_READINESS_IN_ROOT) != 0)
             box->report.ready = false;
     }
     box->report.tools = tools;

@@ -54,7 +54,7 @@ static int narrow_policy(struct ck_readiness *readiness)
         policy->tools[i].args = &args[from->tools[i].version_args.count > 0];
         policy->tools[i].workspace = CK_WORKSPACE_RO;
         policy->tools[i].loopback = false;
-        policy->tools[i].workspace_code = ck_policy_tool_is_beneath_root(&from->tools[i]);
+        policy->tools[i].workspace_code = false;
         if (policy->tools[i].route == CK_ROUTE_JAIL)
             policy->tools[i].route = CK_ROUTE_DIRECT;
         /* The same order by name, but pointing to the copies. */
@@ -321,6 +321,16 @@ bool ck_readiness_wants(const struct ck_readiness *readiness, const char *name)
     return !wanted || *wanted;
 }
 
+/* It was not looked for, so it is neither ready nor missing. */
+static int set_in_root(struct ck_readiness *readiness, struct ck_readiness_tool *tool)
+{
+    char text[CK_QUOTE_MAX + 128];
+    (void)snprintf(text, sizeof(text),
+                   "'%s' is a file of the repository: whether it exists depends on the root of a run",
+                   CK_QUOTE(tool->tool->path));
+    return set_problem(readiness, tool, CK_READINESS_IN_ROOT, text);
+}
+
 /* At most PARALLEL_MAX at a time: each needs processes and descriptors of the caller. */
 static int take_tools(struct ck_readiness *readiness)
 {
@@ -335,7 +345,7 @@ static int take_tools(struct ck_readiness *readiness)
         struct ck_readiness_tool *tool = &readiness->tools[readiness->count++];
         tool->tool = listed;
         tool->install = context->installs[i];
-        r = take_tool(readiness, tool);
+        r = ck_policy_tool_is_beneath_root(listed) ? set_in_root(readiness, tool) : take_tool(readiness, tool);
         if (r == 0)
             r = wait_for(readiness, PARALLEL_MAX - 1);
     }

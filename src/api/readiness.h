@@ -18,6 +18,7 @@
 #define CK_READINESS_MISSING "missing"
 #define CK_READINESS_REFUSED "refused"
 #define CK_READINESS_FAILED "failed"
+#define CK_READINESS_IN_ROOT "in_root" /* path: ./REL; only a run has a root */
 
 /* All text belongs to the readiness. */
 struct ck_readiness_tool {

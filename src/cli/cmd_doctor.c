@@ -64,7 +64,8 @@ static void print_ready(const struct choke_tool_report *tool)
 /* One line per tool that is not ready. A required tool has the stronger colour. */
 static void print_tool(const struct doctor_colours *colours, const struct choke_tool_report *tool)
 {
-    const char *colour = tool->required ? colours->worse : colours->bad;
+    bool in_root = strcmp(tool->state, "in_root") == 0;
+    const char *colour = in_root ? "" : tool->required ? colours->worse : colours->bad;
 
     if (strcmp(tool->state, "ready") == 0) {
         print_ready(tool);
@@ -103,7 +104,7 @@ static void print_required(const struct doctor_colours *colours, const struct ch
 {
     for (size_t i = 0; i < report->tool_count; i++) {
         const struct choke_tool_report *tool = &report->tools[i];
-        if (!tool->required || strcmp(tool->state, "ready") == 0)
+        if (!tool->required || strcmp(tool->state, "ready") == 0 || strcmp(tool->state, "in_root") == 0)
             continue;
         (void)printf("\n%snot ready:%s %s is required and %s", colours->worse, colours->end, tool->name, tool->state);
         if (strcmp(tool->state, "missing") == 0 && tool->install)

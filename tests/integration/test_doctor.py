@@ -68,6 +68,17 @@ def test_an_optional_tool_that_is_missing_is_one_line_with_how_to_install_it(too
     assert answer.err == b""
 
 
+def test_a_tool_of_the_repository_depends_on_the_root(toolbox):
+    """It is neither ready nor missing: doctor has no root."""
+    toolbox.list("pytest", required=True, path="./.venv/bin/pytest", workspace="ro", workspace_code=True, route="external",
+                 version_args=["--version"])
+    tool = toolbox.found("pytest")
+    assert (tool["state"], tool["path"], tool["install"]) == ("in_root", None, None)
+    answer = toolbox.text("doctor")
+    (line,) = [line for line in answer.out.decode().splitlines() if "pytest" in line]
+    assert "in_root" in line and "'./.venv/bin/pytest' is a file of the repository" in line, line
+
+
 def test_a_required_tool_that_is_missing_is_status_1_and_the_command(toolbox):
     toolbox.list("absentee", required=True, install={"apt": "absentee-package"})
     answer = toolbox.text("doctor", status=1)

@@ -8,7 +8,7 @@ from processes import wait_until
 DOCTOR = {"version", "ready", "policy", "policy_sha256", "tools", "layers", "cache", "cache_note"}
 TOOL = {"name", "route", "required", "state", "path", "version", "sha256", "cached", "install", "problem"}
 LAYER = {"name", "group", "holds", "detail", "cause", "remedy"}
-STATES = {"ready", "missing", "refused", "failed"}
+STATES = {"ready", "missing", "refused", "failed", "in_root"}
 LAYERS = ("no_new_privs execs seccomp subreaper pidfd openat2 user mount pid net ipc uts cgroup cgroup.kill memory pids "
           "cpu native native-degraded bwrap native-egress bwrap-egress seatbelt").split()
 
