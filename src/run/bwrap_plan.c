@@ -22,14 +22,12 @@ extern const size_t ck_bwrap_init_image_length;
 
 void ck_bwrap_state_init(struct ck_bwrap_state *bwrap_state)
 {
-    bwrap_state->image_fd = -1;
     ck_scratch_pool_init(&bwrap_state->scratch_pool);
 }
 
 void ck_bwrap_state_done(struct ck_bwrap_state *bwrap_state)
 {
     ck_scratch_pool_done(&bwrap_state->scratch_pool);
-    ck_fd_close(&bwrap_state->image_fd);
 }
 
 /* ---- bwrap itself ---- */
@@ -144,15 +142,13 @@ static int check_length(const char *const *argv, struct choke_error *error)
  */
 static int finish_plan(const struct ck_plan_sources *sources, struct ck_plan *plan, struct choke_error *error)
 {
-    int *image_fd = &sources->bwrap_state->image_fd;
-    if (*image_fd < 0)
-        *image_fd = ck_sealed_write("chokepoint-bwrap-init", CK_SEALED_PROGRAM, ck_bwrap_init_image_text,
-                                    ck_bwrap_init_image_length);
-    int r = *image_fd < 0 ? *image_fd : 0;
+    /* One for each run: bwrap_init makes it no longer executable. */
+    int r = ck_sealed_write("chokepoint-bwrap-init", CK_SEALED_PROGRAM, ck_bwrap_init_image_text,
+                            ck_bwrap_init_image_length);
+    plan->bwrap.image_fd = r;
     if (r < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot write the init program for bwrap: %s",
                             ck_error_text(-r));
-    plan->bwrap.image_fd = sources->bwrap_state->image_fd;
     plan->bwrap.program_fd = plan->native_jail.fd;
     plan->bwrap.scratch_pool = &sources->bwrap_state->scratch_pool;
     plan->native_jail = (struct ck_native_image){.fd = -1};

@@ -15,7 +15,6 @@
 struct ck_bwrap_state {
     struct ck_bwrap_state *next; /* states that this one replaced: api/context_renew.c */
     struct ck_scratch_pool scratch_pool;
-    int image_fd; /* the program `bwrap_init`; -1: not written yet */
 };
 
 void ck_bwrap_state_init(struct ck_bwrap_state *bwrap_state);

@@ -140,10 +140,17 @@ static int create_keeper(int socket_fd, int *ret_pidfd, pid_t *ret_pid)
     long pid = create_blocked(&child, &pidfd);
     if (pid < 0)
         return (int)pid;
-    if (child.error < 0) {
+    /*
+     * Executed once, and never again. The process of a tool is the keeper until it executes the tool,
+     * sometimes by a path that the repository can change: a link to /proc/self/exe would start the
+     * keeper as the tool, because Landlock does not restrict memory files.
+     */
+    r = child.error < 0 ? (int)child.error : fchmod(image_fd, 0) < 0 ? -errno : 0;
+    if (r < 0) {
+        (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
         (void)waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0}, WEXITED);
         ck_fd_close(&pidfd);
-        return (int)child.error;
+        return r;
     }
     *ret_pidfd = pidfd;
     *ret_pid = (pid_t)pid;

@@ -344,6 +344,7 @@ void ck_plan_done(struct ck_plan *plan)
         ck_fd_close(&plan->cwd_fd);
     ck_fd_close(&plan->root_fd);
     ck_fd_close(&plan->execute_fd);
+    ck_fd_close(&plan->bwrap.image_fd);
     ck_fd_close(&plan->bwrap.bwrap_fd);
     ck_fd_close(&plan->ruleset_fd);
     ck_fd_close(&plan->keep.fd);

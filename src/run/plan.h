@@ -55,8 +55,9 @@ struct ck_native_image {
 struct ck_plan_bwrap {
     const char **argv;                    /* arguments of bwrap; plan->argv are those of the tool */
     const char *scratch;                  /* a directory that is made when the run starts; NULL for a proof */
-    struct ck_scratch_pool *scratch_pool; /* belongs to the context, as do the next two */
-    int image_fd, program_fd;
+    struct ck_scratch_pool *scratch_pool; /* belongs to the context, as does the next */
+    int program_fd;
+    int image_fd; /* the program `bwrap_init` */
     int bwrap_fd;
     bool bounded; /* the kernel has Landlock, so execution is restricted */
 };

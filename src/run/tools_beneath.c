@@ -49,11 +49,17 @@ static int find_linked(const struct ck_plan_sources *sources, struct ck_plan *pl
     r = ck_binary_find(sources->search, &wanted, plan->root, binary, NULL, &plan->verdict.error);
     if (r < 0)
         return r;
-    if (fstat(fd, &linked) == 0 && fstat(binary->fd, &found) == 0 && linked.st_dev == found.st_dev &&
-        linked.st_ino == found.st_ino)
+    bool same = fstat(fd, &linked) == 0 && fstat(binary->fd, &found) == 0 && linked.st_dev == found.st_dev &&
+                linked.st_ino == found.st_ino;
+    /* In the jail it would gain nothing; but sudo is not for a repository to choose. */
+    if (same && (found.st_mode & (S_ISUID | S_ISGID)) == 0)
         return 0;
     ck_fd_close(&binary->fd);
-    return refuse_link(plan, tool, "it was replaced during the look-up");
+    if (!same)
+        return refuse_link(plan, tool, "it was replaced during the look-up");
+    return ck_error_set(&plan->verdict.error, CHOKE_DISALLOWED, EPERM,
+                        "'%s' of '%s' leads to '%s', which is set-user-ID or set-group-ID", CK_QUOTE(tool->path),
+                        tool->name, CK_QUOTE(target));
 }
 
 static int fail_open(struct ck_plan *plan, const struct ck_tool *tool, int errnum)

@@ -348,6 +348,9 @@ static long set_up(struct ck_init_run *run, char **arguments)
         r = check_shown(run->jail->program);
     if (r == 0 && run->main != ck_prove_layers)
         r = check_place(CK_BWRAP_INIT_SCRATCH, CK_JAIL_SCRATCH);
+    /* No second execution, by a link to /proc/self/exe in place of the tool: see launcher.c. */
+    if (r == 0)
+        r = CK_RAW2(fchmod, CK_BWRAP_INIT_IMAGE, 0);
     if (r == 0)
         r = seal(run->jail->program);
     if (r == 0)

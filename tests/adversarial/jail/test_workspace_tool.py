@@ -1,11 +1,11 @@
 """Promise: What it may execute.
 Attacker: the repository, whose file an entry names with `path: ./REL`. Means: links at every place of
-that path, to files of the host; a link that is swapped during the look-up; a program that names
+that path, to files of the host; a link that is swapped while a run starts; a program that names
 files of the host as its interpreter or its libraries, or an unlisted program as a library, for the
 loader to run; a loader of its own; a set-user-ID file.
 
 Expected (R86): the file is found beneath the root or not at all. Only the last link may lead out, to
-a trusted program in a system tree. What the program names is not shown, and becomes no code.
+a trusted program in a system tree that is not set-user-ID. What the program names is not shown, and becomes no code.
 """
 import os
 import re
@@ -15,7 +15,8 @@ import threading
 
 import pytest
 
-from jails import WorkspaceCell
+from feature import scaled
+from jails import JAILS, WorkspaceCell
 
 SECRET = b"what the owner keeps to himself"
 
@@ -83,30 +84,54 @@ def test_path_that_is_not_plain_is_not_loaded(cell, path):
     assert answer.outcome == "policy" and "path" in answer.message, answer.document
 
 
-def test_link_swapped_during_the_look_up(cell, outside):
-    """The name is a program of the root and a link to the outside, in turns. Whatever is found, the
-    file of the outside is never run."""
-    cell.box.file("root/inside", "#!/bin/sh\necho inside\n", 0o755)
-    policy = entry(cell)
-    stop = threading.Event()
-    other = cell.box.root / "other"
+@pytest.mark.parametrize("program", ["/usr/bin/passwd", "/usr/bin/su", "/usr/bin/chage"])
+def test_link_to_a_set_id_program(cell, program):
+    """It would gain nothing in the jail; but such a program is for no repository to choose."""
+    assert os.stat(program).st_mode & 0o6000, f"{program} is not set-user-ID or set-group-ID"
+    (cell.box.root / "tool").symlink_to(program)
+    assert program in disallowed(cell, entry(cell)).message
 
-    def swap():
+
+@pytest.fixture
+def swapping(cell):
+    """Replaces the tool by links to these targets, in turns, until the test ends."""
+    stop, other = threading.Event(), cell.box.root / "other"
+    threads = []
+
+    def swap(targets):
         while not stop.is_set():
-            for target in ("inside", outside / "tool"):
+            for target in targets:
                 other.symlink_to(target)
                 os.replace(other, cell.box.root / "tool")
-    (cell.box.root / "tool").symlink_to("inside")
-    swapper = threading.Thread(target=swap)
-    swapper.start()
-    try:
-        for _ in range(20):
-            answer = cell.run("tool", policy=policy)
-            assert b"euid=" not in answer.stream("stdout"), answer.document
-            assert answer.outcome in ("exited", "disallowed", "spawn_failed"), answer.document
-    finally:
-        stop.set()
-        swapper.join()
+
+    def start(*targets):
+        (cell.box.root / "tool").symlink_to(targets[0])
+        threads.append(threading.Thread(target=swap, args=[targets]))
+        threads[0].start()
+    yield start
+    stop.set()
+    for thread in threads:
+        thread.join()
+
+
+@pytest.mark.parametrize("target", ["outside", "/usr/bin/passwd", "set-id", "fifo", "/proc/self/exe", "missing"])
+def test_link_swapped_while_a_run_starts(cell, outside, swapping, target):
+    """The name leads to a program of the root and to something else, in turns. Whatever was found, and whatever is
+    there when it is executed: only a program of the root is run, and it gains nothing."""
+    shutil.copy(cell.box.bin / "say_args", cell.box.root / "inside")
+    shutil.copy(cell.box.bin / "say_state", cell.box.root / "set-id")
+    os.chmod(cell.box.root / "set-id", 0o6755)
+    os.mkfifo(cell.box.root / "fifo")
+    policy = entry(cell)
+    swapping("inside", outside / "tool" if target == "outside" else target)
+    for _ in range(scaled(60, 5, 12)):
+        answer = cell.run("tool", "inside", policy=policy)
+        if answer.outcome != "exited":
+            assert answer.outcome in ("disallowed", "spawn_failed", "tool_missing"), answer.document
+        elif target == "set-id" and b"euid=" in answer.stream("stdout"):
+            assert f"\neuid={cell.box.actor.uid}\n".encode() in answer.stream("stdout"), answer.document
+        else:
+            assert answer.stream("stdout") == b"inside\0", answer.document
 
 
 def loader_of(cell):
@@ -167,9 +192,10 @@ def test_loader_of_the_repository_does_not_run_an_unlisted_program(cell, program
     assert answer.status == 127 and b"map segment" in answer.stream("stderr"), answer.document
 
 
-def test_set_user_id_program_of_the_root_gains_nothing(cell):
-    if cell.box.actor.uid == 0:
-        return  # root has nothing to gain
+@pytest.mark.parametrize("jail", JAILS)
+def test_set_user_id_program_of_the_root_gains_nothing(user_box, jail):
+    """For a user: root has nothing to gain."""
+    cell = WorkspaceCell(user_box, jail)
     shutil.copy(cell.box.bin / "say_state", cell.box.root / "tool")
     os.chmod(cell.box.root / "tool", 0o4755)
     assert b"\neuid=0\n" in cell.box.call([str(cell.box.root / "tool")]).out, "it is not set-user-ID"
