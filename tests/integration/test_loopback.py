@@ -3,6 +3,8 @@
 tests/adversarial/jail/test_loopback_escape.py attacks it.
 """
 import json
+import os
+import re
 import shutil
 
 import pytest
@@ -43,21 +45,37 @@ def listening(cell):
     return run
 
 
-def test_npm_test_that_listens(listening):
-    project(listening.box, "mocha", LISTENS)
-    answer = listening("npm", "test", **KEYS)
-    assert answer.status == 0 and b"4 passing" in answer.stream("stdout"), answer.document
+def sample(box):
+    project(box, "mocha", LISTENS)
 
 
-def test_express(once_cell):
-    """The suite of express itself; a full run has it."""
-    if not full():
-        return
-    box = once_cell.box
-    shutil.copytree(registry.express(), box.root, symlinks=True, dirs_exist_ok=True)
-    tools = [box.entry("npm", route="external", **{**KEYS, "workspace": "rw"}), box.entry("bwrap", route="jail")]
-    answer = box.run("npm", "test", policy=box.write_policy(tools), options=["--jail", once_cell.jail], timeout=120)
-    assert answer.status == 0 and b"passing" in answer.stream("stdout"), answer.document
+def published(box):
+    shutil.copytree(registry.suite(), box.root, symlinks=True, dirs_exist_ok=True)
+    for parent, names, _ in os.walk(box.root):  # nyc writes there
+        for name in names:
+            box.own(os.path.join(parent, name))
+
+
+OUTSIDE = {}
+
+
+def passing(output):
+    """How many tests passed, and how many failed."""
+    return [int(next(iter(re.findall(rb"^ +(\d+) %s" % kind, output, re.MULTILINE)), 0)) for kind in (b"passing", b"failing")]
+
+
+@pytest.mark.parametrize("make, least", [(sample, 4), *([(published, 2000)] if full() else [])])
+def test_as_many_tests_pass_as_outside(once_cell, make, least):
+    """`npm test` as it is, by the default policy. A full run also has the suite of a package (2,107 tests)."""
+    make(once_cell.box)
+    if make not in OUTSIDE:  # once is enough
+        OUTSIDE[make] = once_cell.box.call(["npm", "test", "--ignore-scripts"], deadline=600)
+    outside = OUTSIDE[make]
+    inside = once_cell.run("npm", "test", policy="default", timeout=600, deadline=630)
+    assert inside.outcome == "exited" and inside["loopback"] and inside["workspace_code"], inside.document
+    count, failed = passing(outside.out)
+    assert count >= least and failed == 0, outside
+    assert passing(inside.stream("stdout")) == [count, 0] and inside.status == 0, inside.document
 
 
 def test_names_are_those_of_the_run(listening):

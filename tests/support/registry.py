@@ -3,7 +3,9 @@
 The build directory keeps them, so they are fetched once. They are copied to where every user
 can read them.
 """
+import base64
 import fcntl
+import hashlib
 import os
 import pathlib
 import shutil
@@ -15,37 +17,48 @@ from feature import skip
 PACKAGES = {"@ast-grep/cli": "0.51.0", "@sourcegraph/scip-typescript": "0.4.0", "typescript": "5.6.3", "undici": "6.21.1"}
 PROGRAMS = {"ast-grep": "@ast-grep/cli-*/ast-grep", "scip-typescript": "@sourcegraph/scip-typescript/dist/src/main.js"}
 
-
 # What the tests of projects use: a runner of tests each. Only a full run fetches all of them.
 MOCHA = {"mocha": "10.8.2"}
-EXPRESS = "5.2.1"
-RUNNERS = {**MOCHA, "jest": "29.7.0", "vitest": "2.1.9"}
+RUNNERS = {**MOCHA, "esbuild": "0.21.5", "jest": "29.7.0", "vitest": "2.1.9"}
+
+# A package that is published with its test suite, which serves and asks by HTTP on 127.0.0.1. The digest is the
+# registry's "integrity". What it needs is taken as it was on that day, so the same versions are installed later.
+SUITE = {"package": "strong-remoting@3.17.0", "before": "2026-01-01",
+         "sha512": "MfDyLxmoSizuxBE5C8S2A9nPmy4sQquoZNs6NtbSEmaX2OFKlvb/AhTKU9An+Xuee1RRQHEIun8Q/nO+Lp/H6g=="}
+
+INSTALL = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=5"]
 
 
-def fetched(packages=None) -> pathlib.Path:
-    """The directory with node_modules; it is made if it is missing."""
-    packages = packages or PACKAGES
-    name = "-".join(version for _, version in sorted(packages.items()))
+def kept_as(name, fetch) -> pathlib.Path:
+    """A directory of the build directory. If it is missing, fetch makes it."""
     kept = pathlib.Path(os.environ["CHOKE_BUILD"]) / "test-tools" / name
     kept.parent.mkdir(exist_ok=True)
     with open(kept.parent / "lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # tests may run in several processes
         if not kept.is_dir():
-            fetch(kept, packages)
+            with tempfile.TemporaryDirectory(dir=kept.parent) as directory:
+                os.rename(fetch(pathlib.Path(directory)), kept)
     return kept
 
 
-def fetch(kept: pathlib.Path, packages) -> None:
-    with tempfile.TemporaryDirectory(dir=kept.parent) as directory:
-        args = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=5", "--prefix", directory,
-                 *(f"{package}@{version}" for package, version in packages.items())]
-        done = subprocess.run(args, cwd=directory, capture_output=True, check=False, timeout=300, stdin=subprocess.DEVNULL)
-        if done.returncode != 0:
-            skip("npm-registry", f"npm cannot fetch {', '.join(packages)}: {done.stderr.decode()[-500:]}")
-        ready = pathlib.Path(directory) / "ready"
+def npm(args, directory) -> bytes:
+    done = subprocess.run(args, cwd=directory, capture_output=True, check=False, timeout=600, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        skip("npm-registry", f"'{' '.join(args)}' failed: {done.stderr.decode()[-500:]}")
+    return done.stdout
+
+
+def fetched(packages=None) -> pathlib.Path:
+    """The directory with node_modules; it is made if it is missing."""
+    packages = packages or PACKAGES
+
+    def fetch(directory):
+        npm([*INSTALL, "--prefix", str(directory), *(f"{name}@{version}" for name, version in packages.items())], directory)
+        ready = directory / "ready"
         ready.mkdir()
-        os.rename(pathlib.Path(directory) / "node_modules", ready / "node_modules")
-        os.rename(ready, kept)
+        os.rename(directory / "node_modules", ready / "node_modules")
+        return ready
+    return kept_as("-".join(version for _, version in sorted(packages.items())), fetch)
 
 
 def install(stage: pathlib.Path) -> pathlib.Path:
@@ -63,24 +76,13 @@ def install(stage: pathlib.Path) -> pathlib.Path:
     return programs
 
 
-def express() -> pathlib.Path:
-    """The sources of express with its tests, which no package has, and its node_modules."""
-    kept = pathlib.Path(os.environ["CHOKE_BUILD"]) / "test-tools" / f"express-{EXPRESS}"
-    kept.parent.mkdir(exist_ok=True)
-    with open(kept.parent / "lock", "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not kept.is_dir():
-            fetch_express(kept)
-    return kept
-
-
-def fetch_express(kept: pathlib.Path) -> None:
-    address = f"https://codeload.github.com/expressjs/express/tar.gz/refs/tags/v{EXPRESS}"
-    with tempfile.TemporaryDirectory(dir=kept.parent) as directory:
-        commands = [["curl", "-sSfL", "-o", "express.tar.gz", address], ["tar", "-xzf", "express.tar.gz"],
-                    ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", f"express-{EXPRESS}"]]
-        for command in commands:
-            done = subprocess.run(command, cwd=directory, capture_output=True, check=False, timeout=300, stdin=subprocess.DEVNULL)
-            if done.returncode != 0:
-                skip("github", f"{command[0]} cannot fetch express: {done.stderr.decode()[-500:]}")
-        os.rename(pathlib.Path(directory) / f"express-{EXPRESS}", kept)
+def suite() -> pathlib.Path:
+    """The package SUITE, unpacked, with its node_modules."""
+    def fetch(directory):
+        packed = npm(["npm", "pack", "--silent", SUITE["package"]], directory).decode().split()[-1]
+        digest = base64.b64encode(hashlib.sha512((directory / packed).read_bytes()).digest()).decode()
+        assert digest == SUITE["sha512"], f"{packed} is another file: {digest}"
+        subprocess.run(["tar", "-xzf", packed, "--no-same-owner"], cwd=directory, check=True)
+        npm([*INSTALL, f"--before={SUITE['before']}", "--prefix", str(directory / "package")], directory / "package")
+        return directory / "package"
+    return kept_as(SUITE["package"], fetch)
