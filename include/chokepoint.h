@@ -173,6 +173,8 @@ struct choke_field {
  *   subproc.started          info    tool, path, jail, probe_name; workspace_code, loopback ("true")
  *   subproc.workspace.noexec warning tool, mount, probe_name: nothing on this mount is executed
  *   subproc.exited           info    tool, outcome, code, duration_ms, probe_name
+ *   subproc.denied           warning tool, kind, path, by, errno, add, probe_name, for each denial;
+ *                                    and one with more, the number of the others, if there are any
  *   subproc.timeout          warning tool, timeout_ms, probe_name
  *   subproc.refused          warning tool, outcome, rule, message, probe_name
  *   subproc.changes.cut      warning tool, reason (timeout, cancelled), changes (listed so far),
@@ -410,6 +412,15 @@ struct choke_egress {
     uint64_t received_bytes;  /* by the tool */
 };
 
+/* What the jail of a run refused. The names are the tool's: it can show a wrong one, no more. */
+struct choke_denial {
+    const char *kind; /* "exec": a file was not executed */
+    const char *path; /* escaped; "": it could not be read */
+    const char *by;   /* the tool, or the program that it had started; escaped */
+    int errnum;       /* what the tool got */
+    const char *add;  /* a line for the policy, "uses: [shell]"; NULL: ask the owner of the policy */
+};
+
 struct choke_result {
     enum choke_outcome outcome;
     int exit_code; /* CHOKE_EXITED: the tool's status; else -1 */
@@ -454,6 +465,11 @@ struct choke_result {
     const struct choke_egress *egress; /* NULL if the request had none, or nothing ran */
     bool workspace_code;               /* files beneath the root could be executed */
     bool loopback;                     /* the run had its own 127.0.0.1 and ::1 */
+
+    /* Each refusal once, 64 at most. NULL: nobody watched (layers lack "execs_named"). */
+    const struct choke_denial *denied;
+    size_t denied_count;
+    uint64_t denied_more; /* how many more */
 };
 
 CHOKE_API void choke_result_free(struct choke_result *result); /* NULL is fine */

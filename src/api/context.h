@@ -103,8 +103,11 @@ struct choke_job {
     void *output_data;
     struct ck_stream_hashes *hashes; /* NULL before the first output */
     bool hashes_failed;              /* no memory for them */
+    bool names_execs;                /* the jail names what it refuses */
     struct ck_egress egress;
     struct ck_collect collect;
+    const char *inside;      /* path of the tool in the jail; in the arena of the result; or NULL */
+    struct ck_identity root; /* of the request */
 };
 
 /* -EOWNERDEAD in a forked child, -EINVAL for NULL. */
@@ -156,8 +159,16 @@ void ck_result_end(struct choke_result *result, struct ck_run *run);
 struct ck_changes *ck_result_changes(struct choke_result *result);
 void ck_result_collected(struct choke_result *result, bool is_kept);
 
+/* For texts that live as long as the result. */
+struct ck_arena *ck_result_arena(struct choke_result *result);
+
 /* What the proxy counted. spent: it reached a limit. */
 void ck_result_egress(struct choke_result *result, const struct ck_proxy_gate_totals *totals, bool spent);
+
+/* ---- denied.c ---- */
+
+/* The run has ended: puts what its jail refused into the result. */
+void ck_denied_end(struct choke_job *job);
 
 /* ---- egress.c ---- */
 

@@ -120,6 +120,23 @@ static void emit_truncated(const struct choke_job *job, const struct choke_captu
          {"bytes", bytes});
 }
 
+static void emit_denied(const struct choke_job *job)
+{
+    const struct choke_result *result = job->result;
+    char number[32];
+    for (size_t i = 0; i < result->denied_count; i++) {
+        const struct choke_denial *denial = &result->denied[i];
+        (void)snprintf(number, sizeof(number), "%d", denial->errnum);
+        EMIT(job->context, CHOKE_WARNING, "subproc.denied", {"tool", result->tool_name}, {"kind", denial->kind},
+             {"path", denial->path}, {"by", denial->by}, {"errno", number}, {"add", text_of(denial->add)},
+             {"probe_name", job->probe});
+    }
+    (void)snprintf(number, sizeof(number), "%" PRIu64, result->denied_more);
+    if (result->denied_more > 0)
+        EMIT(job->context, CHOKE_WARNING, "subproc.denied", {"tool", result->tool_name}, {"more", number},
+             {"probe_name", job->probe});
+}
+
 /* code is the exit status, or the signal for every other outcome. */
 void ck_event_ended(const struct choke_job *job)
 {
@@ -130,6 +147,7 @@ void ck_event_ended(const struct choke_job *job)
         return;
     emit_truncated(job, &result->out, "stdout");
     emit_truncated(job, &result->err, "stderr");
+    emit_denied(job);
     if (result->outcome == CHOKE_TIMEOUT) {
         (void)snprintf(timeout, sizeof(timeout), "%" PRIu64, job->timeout_ms);
         EMIT(job->context, CHOKE_WARNING, "subproc.timeout", {"tool", result->tool_name}, {"timeout_ms", timeout},

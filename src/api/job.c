@@ -152,6 +152,7 @@ void ck_job_ended(void *data, struct ck_run *run)
     /* The context, which the job has too. */
     (void)data;
     ck_result_end(job->result, run);
+    ck_denied_end(job);
     ck_egress_end(job);
     /*
      * Messages of the warden may quote paths. The request is gone, so only the text itself is
@@ -236,6 +237,10 @@ static void launch(struct choke_job *job, const char *const *egress, const struc
         return;
     }
     ck_result_started(job->result, plan);
+    job->names_execs = plan->jail.names_execs;
+    job->root = plan->root;
+    /* Without memory for it, the tool's file is named and not its name in the policy. */
+    job->inside = plan->inside ? ck_arena_strdup(ck_result_arena(job->result), plan->inside) : NULL;
     ck_event_started(job, egress, plan);
     if (plan->noexec_mount)
         ck_event_noexec(job, plan->noexec_mount);

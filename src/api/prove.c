@@ -28,8 +28,8 @@
 #include <sys/wait.h>
 
 /*
- * The usual layers are all bits below EGRESS; those of a form are the last in the enum. PROOF_NS
- * is the time for one proof.
+ * The usual layers are all bits below EGRESS; those that not every run has are the last in the
+ * enum. PROOF_NS is the time for one proof.
  */
 #define PROOF_NS (2 * CK_NS_PER_S)
 #define USUAL_LAYERS ((UINT32_C(1) << CK_JAIL_LAYER_EGRESS) - 1)
@@ -108,11 +108,12 @@ static void judge_layers(uint32_t held, uint32_t wanted, int shortage, struct ck
     for (uint32_t layer = 0; layer < CK_JAIL_LAYERS; layer++) {
         if ((wanted >> layer & 1) == 0 || (held >> layer & 1) != 0)
             continue;
-        /* The last four are not in the table of the jail: not every proof tries them. */
+        /* The last ones are not in the table of the jail: not every run has them. */
         const char *name = layer == CK_JAIL_LAYER_EGRESS             ? "egress"
                            : layer == CK_JAIL_LAYER_LOOPBACK         ? "loopback"
                            : layer == CK_JAIL_LAYER_REPORTS_ATTEMPTS ? "egress_named"
                            : layer == CK_JAIL_LAYER_LIBRARIES        ? "libraries"
+                           : layer == CK_JAIL_LAYER_NAMES_EXECS      ? "execs_named"
                                                                      : ck_jail_native.layers[layer];
         /* With a shortage the answer is not kept; without one (0) it is. */
         state->failed = shortage;
@@ -131,6 +132,7 @@ struct proof_kind {
     struct ck_jail_form form;
     bool reports_attempts; /* with egress: direct attempts are reported */
     bool libraries;        /* the library directories of the system are code */
+    bool names_execs;      /* refused executions are named */
 };
 
 static uint32_t layers_of(struct proof_kind kind)
@@ -138,7 +140,8 @@ static uint32_t layers_of(struct proof_kind kind)
     return USUAL_LAYERS | (kind.form.egress ? UINT32_C(1) << CK_JAIL_LAYER_EGRESS : 0) |
            (kind.form.loopback ? UINT32_C(1) << CK_JAIL_LAYER_LOOPBACK : 0) |
            (kind.reports_attempts ? UINT32_C(1) << CK_JAIL_LAYER_REPORTS_ATTEMPTS : 0) |
-           (kind.libraries ? UINT32_C(1) << CK_JAIL_LAYER_LIBRARIES : 0);
+           (kind.libraries ? UINT32_C(1) << CK_JAIL_LAYER_LIBRARIES : 0) |
+           (kind.names_execs ? UINT32_C(1) << CK_JAIL_LAYER_NAMES_EXECS : 0);
 }
 
 /* A bare jail, without files of a tool. */
@@ -152,6 +155,7 @@ static struct ck_native_wanted wanted_for(struct choke_context *context, struct 
                                      .libraries = kind.libraries,
                                      .proof = kind.libraries,
                                      .reports_attempts = kind.reports_attempts,
+                                     .names_execs = kind.names_execs,
                                      .arena = &context->text};
 }
 
@@ -401,22 +405,29 @@ static void prove_whole(struct choke_context *context, const struct ck_jail *jai
 }
 
 /*
- * First with reports of direct attempts. That can be impossible: an old kernel, a seccomp filter
- * around us that already has a listener (the kernel allows one), a machine where no process may
- * read another. All layers still hold then, and the jail is proven once more without reports.
+ * First with everything that can be reported. That can be impossible: an old kernel, a seccomp
+ * filter around us that already has a listener (the kernel allows one), a machine where no process
+ * may read another. All layers still hold then, and the jail is proven once more with less. Only
+ * the native jail names executions: in the other one bwrap makes the tool's first process.
  */
-static void prove_egress(struct choke_context *context, const struct ck_jail *jail, struct ck_jail_form form,
-                         struct ck_jail_state *state)
+static void prove_kinds(struct choke_context *context, const struct ck_jail *jail, struct ck_jail_form form,
+                        struct ck_jail_state *state)
 {
-    struct ck_jail_state first = *state;
-    prove_whole(context, jail, (struct proof_kind){.form = form, .reports_attempts = true}, &first);
-    first.reports_attempts = first.holds;
-    /* After a lack of resources nothing is known, and a weaker form must not be chosen for that. */
-    if (first.holds || first.failed != 0) {
-        *state = first;
-        return;
+    const struct proof_kind kinds[] = {{.form = form, .reports_attempts = form.egress, .names_execs = true},
+                                       {.form = form, .reports_attempts = true},
+                                       {.form = form}};
+    for (size_t i = jail == &ck_jail_native ? 0 : 1; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        struct ck_jail_state tried = {.reason = state->reason};
+        if (kinds[i].reports_attempts && !form.egress)
+            continue;
+        prove_whole(context, jail, kinds[i], &tried);
+        tried.reports_attempts = tried.holds && kinds[i].reports_attempts;
+        tried.names_execs = tried.holds && kinds[i].names_execs;
+        *state = tried;
+        /* After a lack of resources nothing is known, and a weaker form must not be chosen then. */
+        if (tried.holds || tried.failed != 0)
+            return;
     }
-    prove_whole(context, jail, (struct proof_kind){.form = form}, state);
 }
 
 /* The state of any other jail stays as it was: it does not hold. */
@@ -425,8 +436,6 @@ void ck_prove_jail(void *data, const struct ck_jail *jail, struct ck_jail_form f
     struct choke_context *context = data;
     if (jail == &ck_jail_native_no_userns)
         prove_no_userns(context, ret_state);
-    else if ((jail == &ck_jail_native || jail == &ck_jail_bwrap) && form.egress)
-        prove_egress(context, jail, form, ret_state);
     else if (jail == &ck_jail_native || jail == &ck_jail_bwrap)
-        prove_whole(context, jail, (struct proof_kind){.form = form}, ret_state);
+        prove_kinds(context, jail, form, ret_state);
 }

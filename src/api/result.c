@@ -280,6 +280,11 @@ static void set_error(struct choke_result *result, const struct ck_run *run)
     }
 }
 
+struct ck_arena *ck_result_arena(struct choke_result *result)
+{
+    return &((struct result_box *)result)->text;
+}
+
 struct ck_changes *ck_result_changes(struct choke_result *result)
 {
     return &((struct result_box *)result)->changes;

@@ -12,6 +12,8 @@
 #define TEXT_MAX ((size_t)8192) /* one path; fits, unless it is mostly control bytes */
 /* a list of names or rules */
 #define NAMES_MAX ((size_t)4096)
+/* the list of what the jail refused */
+#define DENIED_MAX ((size_t)16384)
 /* What may follow argv: two paths and the policy's, two lists, and members with a fixed maximum. */
 #define AFTER_ARGV_MAX (3 * TEXT_MAX + 2 * NAMES_MAX + 6144)
 /* What few records have: the arguments as they were asked for, the place of the root, directories. */
@@ -331,6 +333,40 @@ static void write_ending(struct ck_json *json, const struct choke_result *result
         ck_json_word(json, "signal", NULL);
 }
 
+static void write_denial(struct ck_json *json, const struct choke_denial *denial)
+{
+    ck_json_open(json, NULL, '{');
+    ck_json_word(json, "kind", denial->kind);
+    ck_json_text(json, "path", denial->path);
+    ck_json_text(json, "by", denial->by);
+    ck_json_integer(json, "errno", denial->errnum);
+    ck_json_text(json, "add", denial->add);
+    ck_json_close(json, '}');
+}
+
+/* Those that fit, from the first on; the rest is counted with what the result does not list. */
+static void write_denied(struct ck_json *json, const struct choke_result *result)
+{
+    const char *end = json->at + DENIED_MAX;
+    size_t i = 0;
+    if (!result->denied) {
+        ck_json_word(json, "denied", NULL);
+        ck_json_number(json, "denied_more", 0);
+        return;
+    }
+    ck_json_open(json, "denied", '[');
+    for (; i < result->denied_count; i++) {
+        struct ck_json_mark mark = ck_json_mark(json);
+        write_denial(json, &result->denied[i]);
+        if (json->full || json->at > end) {
+            ck_json_rewind(json, mark);
+            break;
+        }
+    }
+    ck_json_close(json, ']');
+    ck_json_number(json, "denied_more", result->denied_more + (result->denied_count - i));
+}
+
 void ck_body_write_end(struct ck_record *record, const struct ck_audit_end *end)
 {
     struct ck_json *json = &record->body;
@@ -368,6 +404,7 @@ int ck_body_write_outcome(struct ck_record *record, const struct ck_audit_outcom
         ck_json_number(json, "changes", result->change_count);
     else
         ck_json_word(json, "changes", NULL);
+    write_denied(json, result);
     ck_body_write_end(record, &outcome->end);
     return 0;
 }

@@ -2,9 +2,9 @@
  * event.c - prints an event as one line with one write, so that lines of several processes do not
  * mix.
  *
- * As text, refusals and timeouts are left out: the command ends with the same message. If output is
- * passed on as it arrives, truncation is left out too: it affects only the captured copy, which is
- * not shown.
+ * As text, refusals, timeouts and denials are left out: the command ends with the same message. If
+ * output is passed on as it arrives, truncation is left out too: it affects only the captured copy,
+ * which is not shown.
  */
 #include "cli/event.h"
 
@@ -75,7 +75,8 @@ static bool is_reported_elsewhere(enum ck_report_form form, const char *name)
         return ck_report_is_stream(form);
     if (ck_report_is_json(form))
         return false;
-    return strcmp(name, "subproc.refused") == 0 || strcmp(name, "subproc.timeout") == 0;
+    return strcmp(name, "subproc.refused") == 0 || strcmp(name, "subproc.timeout") == 0 ||
+           strcmp(name, "subproc.denied") == 0;
 }
 
 void ck_event_print(void *data, const struct choke_event *event)

@@ -5,10 +5,12 @@
 #include "cli/report.h"
 
 #include "cli/cli.h"
+#include "cli/denial.h"
 #include "front/jansson.h"
 #include "front/text.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* 126 and 127 as in a shell: found but not executable, and not found. */
@@ -242,7 +244,9 @@ static void write_json(struct ck_session *session, const struct choke_result *re
         json_object_set_new(object, "egress", egress_object(result->egress)) ||
         json_object_set_new(object, "unrecorded", json_boolean(result->unrecorded)) ||
         json_object_set_new(object, "workspace_code", json_boolean(result->workspace_code)) ||
-        json_object_set_new(object, "loopback", json_boolean(result->loopback)))
+        json_object_set_new(object, "loopback", json_boolean(result->loopback)) ||
+        json_object_set_new(object, "denied", ck_denial_array(result)) ||
+        json_object_set_new(object, "denied_more", json_integer((json_int_t)result->denied_more)))
         session->out.error = ENOMEM;
     else
         ck_jansson_write(&session->out, object);
@@ -271,6 +275,17 @@ static int report_json(struct ck_session *session, enum ck_report_form form, con
     return passed_on(session, status);
 }
 
+static void write_denials(struct ck_session *session, const struct choke_result *result)
+{
+    char *text = ck_denial_text(result);
+
+    if (text)
+        ck_outlet_write(&session->notes, text, strlen(text));
+    else
+        session->notes.error = ENOMEM;
+    free(text);
+}
+
 int ck_report_result(struct ck_session *session, enum ck_report_form form, const struct choke_result *result)
 {
     int status = exit_status(result, session->signal);
@@ -289,6 +304,8 @@ int ck_report_result(struct ck_session *session, enum ck_report_form form, const
     bool expected = is_reader_gone(session) && result->outcome == CHOKE_CANCELLED;
     if (result->error.outcome != CHOKE_NONE && !expected)
         ck_report_message(session, &result->error);
+    if (!expected)
+        write_denials(session, result);
     return passed_on(session, status);
 }
 

@@ -69,6 +69,7 @@ static int choose_first(struct ck_jails *jails, const struct ck_jail *const *wan
             choice->jail = wanted[i];
             choice->reports_attempts = state->reports_attempts;
             choice->libraries = state->libraries;
+            choice->names_execs = state->names_execs;
             /* Only the first one is reported: that is the jail that the run should have had. */
         } else if (!choice->skipped) {
             choice->skipped = wanted[i]->name;

@@ -27,6 +27,7 @@ struct ck_jail_state {
     bool holds;
     bool reports_attempts; /* with egress: direct attempts of a tool can be reported */
     bool libraries;        /* library directories can be code: jail/libraries.h */
+    bool names_execs;      /* refused executions can be named */
     int failed;         /* positive errno: the proof failed for lack of resources (base/errkind.h) and is tried again */
     const char *reason; /* if it does not hold: not_linux, not_installed, not_permitted */
     char message[256];  /* the same as text: what was tried, and what happened */
@@ -66,6 +67,7 @@ struct ck_jail_choice {
     const char *reason;    /* not_linux, not_installed, not_permitted */
     bool reports_attempts; /* with egress: as in struct ck_jail_state */
     bool libraries;        /* as in struct ck_jail_state */
+    bool names_execs;      /* as in struct ck_jail_state */
 };
 
 extern const struct ck_jail ck_jail_none;

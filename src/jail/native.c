@@ -30,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -373,6 +374,19 @@ static int add_proof(struct ck_native_builder *program, const struct ck_native_w
 
 /* ---- the whole ---- */
 
+/*
+ * Both halves are compared with register contents that a tool chooses, and 0 is what it has there
+ * by default.
+ */
+static int make_key(uint64_t *ret_key)
+{
+    do {
+        if (getrandom(ret_key, sizeof(*ret_key), 0) != (ssize_t)sizeof(*ret_key))
+            return -errno;
+    } while (*ret_key >> 32 == 0);
+    return 0;
+}
+
 static int write_program(struct ck_native_builder *program, const struct ck_native_wanted *wanted, int *ret_fd)
 {
     struct sock_filter *filter = NULL;
@@ -394,7 +408,9 @@ static int write_program(struct ck_native_builder *program, const struct ck_nati
                        (wanted->loopback ? (unsigned)CK_SECCOMP_LOOPBACK : 0) |
                        (wanted->egress ? (unsigned)CK_SECCOMP_EGRESS : 0) |
                        (settings.gate_reports_attempts ? (unsigned)CK_SECCOMP_REPORT_ATTEMPTS : 0);
-    int r = ck_seccomp_build(options, &filter, &settings.filter_count);
+    int r = wanted->names_execs ? make_key(&settings.exec_key) : 0;
+    if (r == 0)
+        r = ck_seccomp_build(options, settings.exec_key, &filter, &settings.filter_count);
     if (r < 0)
         return r;
     settings.filter = filter;

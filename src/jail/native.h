@@ -51,6 +51,7 @@ struct ck_native_wanted {
     bool loopback;                   /* with sockets on loopback */
     bool egress;                     /* with a gate, and sockets to reach it */
     bool reports_attempts;           /* with egress: direct attempts are reported */
+    bool names_execs;                /* refused executions are named */
     struct ck_arena *arena;          /* for the resulting paths */
     struct ck_native_loader *loader; /* result: the loader that was copied; NULL: not wanted */
 };

@@ -101,6 +101,11 @@ struct ck_native_program {
     uint32_t gate_port;             /* with egress: port of the listener on loopback inside; 0: no sockets */
     uint32_t gate_reports_attempts; /* init reports direct attempts: keeper/direct_attempts.c */
     uint32_t proof_loader_at;       /* of a proof with libraries: the loader inside; 0: without */
+    /*
+     * Not 0: init names refused executions (keeper/exec_names.c). The filter notifies it of every
+     * execution without this key.
+     */
+    uint64_t exec_key;
 };
 
 /*
@@ -159,6 +164,7 @@ enum ck_jail_layer {
     CK_JAIL_LAYER_LOOPBACK,         /* only with loopback: nothing but loopback can be reached */
     CK_JAIL_LAYER_REPORTS_ATTEMPTS, /* not a protection: with a gate, direct attempts can be seen */
     CK_JAIL_LAYER_LIBRARIES,        /* only with libraries as code: the loader cannot be executed as a program */
+    CK_JAIL_LAYER_NAMES_EXECS,      /* not a protection: refused executions can be seen */
     CK_JAIL_LAYERS,
 };
 

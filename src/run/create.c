@@ -180,7 +180,27 @@ long ck_create_keep_traceable(void)
 
 long ck_create_execute(int fd, const char *path, char *const *argv, char *const *envp)
 {
+    return ck_create_execute_unasked(fd, path, argv, envp, 0);
+}
+
+long ck_create_execute_unasked(int fd, const char *path, char *const *argv, char *const *envp, uint64_t key)
+{
     if (path)
-        return CK_RAW3(execve, path, argv, envp);
-    return CK_RAW5(execveat, fd, "", argv, envp, AT_EMPTY_PATH);
+        return CK_RAW6(execve, path, argv, envp, 0, 0, key);
+    return CK_RAW6(execveat, fd, "", argv, envp, AT_EMPTY_PATH, key);
+}
+
+/* An older kernel refuses the flag with EINVAL and executes nothing. */
+long ck_create_may_execute(int fd, uint64_t key)
+{
+    static char name[] = "";
+    static char *const argv[] = {name, 0};
+    return CK_RAW6(execveat, fd, "", argv, argv + 1, AT_EMPTY_PATH | CK_CREATE_ONLY_CHECK, key);
+}
+
+enum ck_create_naming ck_create_naming_of(int number)
+{
+    if (number == __NR_execve)
+        return CK_CREATE_BY_PATH;
+    return number == __NR_execveat ? CK_CREATE_BY_DESCRIPTOR : CK_CREATE_EXECUTES_NOTHING;
 }

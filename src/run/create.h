@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* AT_EXECVE_CHECK, from Linux 6.14; the headers of the build may be older. */
+#define CK_CREATE_ONLY_CHECK 0x10000
+
 /* Runs in the new process and never returns: it executes something or exits. */
 typedef __attribute__((noreturn)) void (*ck_create_child)(void *argument);
 
@@ -51,6 +54,23 @@ long ck_create_keep_traceable(void);
  * errno.
  */
 long ck_create_execute(int fd, const char *path, char *const *argv, char *const *envp);
+
+/*
+ * The same where a filter notifies a listener of executions. It lets those pass that have the key
+ * in their last argument, which the kernel ignores. The new program cannot learn the key: a filter
+ * cannot be read, and exec clears the registers and replaces the memory.
+ */
+long ck_create_execute_unasked(int fd, const char *path, char *const *argv, char *const *envp, uint64_t key);
+
+/*
+ * Whether the calling process could execute the open file: 0, or a negative errno. -EINVAL: the
+ * kernel cannot say (before Linux 6.14). Nothing is executed.
+ */
+long ck_create_may_execute(int fd, uint64_t key);
+
+/* How a system call names the file that it executes. */
+enum ck_create_naming { CK_CREATE_EXECUTES_NOTHING, CK_CREATE_BY_PATH, CK_CREATE_BY_DESCRIPTOR };
+enum ck_create_naming ck_create_naming_of(int number);
 
 /*
  * After this the process and its descendants can execute nothing, except with the key, a random

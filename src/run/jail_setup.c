@@ -62,6 +62,8 @@ static void list_layers(struct ck_plan *plan)
         plan->layers[count++] = "egress";
     if (plan->jail.reports_attempts && count < CK_LAYERS_MAX)
         plan->layers[count++] = "egress_named";
+    if (plan->jail.names_execs && count < CK_LAYERS_MAX)
+        plan->layers[count++] = "execs_named";
     plan->layers[count] = NULL;
 }
 
@@ -125,6 +127,7 @@ static int place_tools(const struct setup *setup, const char **ret_tool)
         .loopback = plan->loopback,
         .egress = plan->verdict.egress_count > 0,
         .reports_attempts = plan->jail.reports_attempts,
+        .names_execs = plan->jail.names_execs,
         .arena = &plan->arena};
     if (ck_native_images_find(setup->sources->native_images, &wanted, &plan->native_jail, inside,
                               &plan->verdict.error) < 0)
@@ -132,6 +135,7 @@ static int place_tools(const struct setup *setup, const char **ret_tool)
     const char *executed = plan->workspace_tool
                                ? ck_arena_printf(&plan->arena, "%s/%s", plan->root_inside, plan->workspace_tool)
                                : ck_arena_strdup(&plan->arena, inside[0]);
+    plan->inside = executed;
     if (plan->exec_path)
         plan->exec_path = executed;
     /* By this path an interpreter of a virtual environment finds what belongs to it. */

@@ -12,6 +12,7 @@
  */
 #include "run/launcher.h"
 
+#include "base/denial.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/heap.h"
@@ -360,6 +361,9 @@ static int make_warden(struct ck_launcher *launcher, const struct ck_warden_kind
                                  .limited = kind->limited,
                                  .sealed = kind->sealed,
                                  .generation = launcher->generation};
+    /* Without memory for it, refusals of this warden's runs are not named. */
+    if (native_jail)
+        warden->denied = malloc(CK_DENIALS_BYTES);
     *ret_warden = warden;
     return 0;
 }
@@ -411,6 +415,7 @@ void ck_launcher_discard(struct ck_warden *warden, bool kill)
     ck_fd_close(&warden->gate_fd);
     ck_fd_close(&warden->direct_attempts_fd);
     ck_fd_close(&warden->socket_fd);
+    free(warden->denied);
     free(warden);
 }
 
@@ -562,9 +567,14 @@ int ck_launcher_receive(struct ck_warden *warden, struct ck_wire_report *ret_rep
         struct cmsghdr header;
         char space[CMSG_SPACE(sizeof(int))];
     } control;
-    struct iovec iov = {.iov_base = ret_report, .iov_len = sizeof(*ret_report)};
-    struct msghdr message = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+    /* Only CK_WIRE_DENIED is longer than a report. Its rest goes to where all of it will be. */
+    struct iovec iov[2] = {{.iov_base = ret_report, .iov_len = sizeof(*ret_report)},
+                           {.iov_base = warden->denied ? warden->denied + sizeof(*ret_report) : NULL,
+                            .iov_len = CK_DENIALS_BYTES - sizeof(*ret_report)}};
+    struct msghdr message = {.msg_iov = iov,
+                             .msg_iovlen = warden->denied ? 2 : 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof(control)};
     ssize_t got = recvmsg(warden->socket_fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     /*
      * If the peer ended without reading our plan, the kernel reports ECONNRESET first. What the
@@ -586,5 +596,9 @@ int ck_launcher_receive(struct ck_warden *warden, struct ck_wire_report *ret_rep
     }
     if (ret_report->kind == CK_WIRE_GATE)
         return 2;
+    if (ret_report->kind == CK_WIRE_DENIED && warden->denied) {
+        memcpy(warden->denied, ret_report, (size_t)got < sizeof(*ret_report) ? (size_t)got : sizeof(*ret_report));
+        warden->denied_bytes = (size_t)got;
+    }
     return ret_report->kind == CK_WIRE_REPORT && got == (ssize_t)sizeof(*ret_report) ? 1 : 0;
 }

@@ -42,6 +42,8 @@ struct ck_warden {
     int overlay_fd;         /* came with a report: what the run wrote into its overlay; or -1 */
     int gate_fd;            /* came from the init of its run: the listener inside; -1: none, or taken already */
     int direct_attempts_fd; /* came before that: a pipe of struct ck_direct_attempt; -1 as above */
+    char *denied;           /* what came before a report: base/denial.h; NULL: its jail does not name it */
+    size_t denied_bytes;    /* 0: nothing came */
     void *owner;            /* the run it serves, or NULL */
     uint64_t native_jail;   /* number of the jail that its runs are in; 0: no jail */
     bool limited;           /* its runs have limits that a cgroup may hold */

@@ -32,6 +32,7 @@ struct ck_native_images_wanted {
     bool loopback;          /* the same */
     bool egress;            /* a separate jail with separate wardens: the others have no sockets */
     bool reports_attempts;  /* with egress: jail/native.h */
+    bool names_execs;       /* jail/native.h */
     struct ck_arena *arena; /* for the paths that are found */
 };
 

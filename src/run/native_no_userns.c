@@ -231,7 +231,7 @@ static int write_filter(unsigned options, int *ret_fd)
 {
     struct sock_filter *filter = NULL;
     size_t count;
-    int r = ck_seccomp_build(options, &filter, &count);
+    int r = ck_seccomp_build(options, 0, &filter, &count);
     if (r < 0)
         return r;
     int fd = ck_sealed_write("filter", CK_SEALED_DATA, filter, count * sizeof(*filter));

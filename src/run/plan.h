@@ -18,7 +18,7 @@
 
 #include <limits.h>
 
-#define CK_LAYERS_MAX 16
+#define CK_LAYERS_MAX 18
 
 struct ck_native_directory;
 struct ck_native_images;
@@ -102,6 +102,7 @@ struct ck_plan {
     const char *workspace_tool;
     bool tool_in_workspace;     /* and its file is there, too: it is no link to a file of the system */
     const char *workspace_link; /* if it is a link: the file of the system that it led to; else NULL */
+    const char *inside;         /* in a jail with its own root: path of the tool in it */
     bool keep_executable;       /* execute_fd stays open in the tool, for the interpreter to read */
     struct ck_jail_choice jail;
     const char *layers[CK_LAYERS_MAX + 1]; /* the layers of the run; constants */

@@ -339,6 +339,9 @@ static void receive_from_warden(struct ck_watch *watch, struct ck_warden *warden
         run->ended_ns = report.ended_ns;
         run->incomplete = (report.ending & CK_ENDING_STREAM_HELD) != 0;
         run->warden = NULL;
+        run->denied = warden->denied_bytes > 0 ? warden->denied : NULL;
+        run->denied_bytes = warden->denied_bytes;
+        warden->denied_bytes = 0;
         run->overlay.upper_fd = ck_fd_take(&warden->overlay_fd);
         /* An older generation belongs to a retired keeper and must not serve another run. */
         if ((report.ending & CK_ENDING_LAST) != 0 || warden->generation != watch->launcher.generation)

@@ -55,6 +55,8 @@ struct ck_run {
     bool lost; /* the warden ended without a report */
     bool incomplete;
     struct ck_wire_report report;
+    const char *denied; /* for on_ended, with the report: what the jail refused (base/denial.h); NULL: nothing */
+    size_t denied_bytes;
     struct ck_scratch scratch; /* if the run has a scratch directory */
     struct ck_overlay overlay;
     void *owner;

@@ -24,6 +24,7 @@
  *                            with a pipe of struct ck_direct_attempt
  *   CK_WIRE_GATE             after that, from the same init: with the listener, before the tool
  *                            exists
+ *   CK_WIRE_DENIED           before the report, if the jail refused something: base/denial.h
  *   CK_WIRE_REPORT           the run is over and its tree is dead; with the overlay if it had one
  * trial -> caller
  *   CK_WIRE_TRIED            whether the layer held
@@ -53,6 +54,7 @@ enum ck_wire_kind {
     CK_WIRE_PROVE_NO_USERNS,
     CK_WIRE_GATE,
     CK_WIRE_DIRECT_ATTEMPTS,
+    CK_WIRE_DENIED,
 };
 
 /* Descriptors of a proof without user namespaces, after the socket. */

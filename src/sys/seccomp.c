@@ -141,11 +141,16 @@ static int forbid_calls(scmp_filter_ctx filter)
     return r;
 }
 
-/* What a tracer does to its own processes. */
-static int forbid_tracing(scmp_filter_ctx filter)
+/* What a tracer does to its own processes. exec_key: see seccomp.h. */
+static int forbid_tracing(scmp_filter_ctx filter, uint64_t exec_key)
 {
-    static const char *const calls[] = {"ptrace", "process_vm_readv", "process_vm_writev"};
-    int r = 0;
+    static const char *const calls[] = {"ptrace", "process_vm_writev"};
+    const uint64_t first = exec_key & ~(uint64_t)UINT32_MAX;
+    const struct scmp_arg_cmp below = SCMP_A0(SCMP_CMP_LT, first, 0);
+    const struct scmp_arg_cmp above = SCMP_A0(SCMP_CMP_GT, first | UINT32_MAX, 0);
+    int r = add(filter, SCMP_ACT_ERRNO(EPERM), "process_vm_readv", exec_key != 0 ? &below : NULL);
+    if (r == 0 && exec_key != 0)
+        r = add(filter, SCMP_ACT_ERRNO(EPERM), "process_vm_readv", &above);
     for (size_t i = 0; r == 0 && i < sizeof(calls) / sizeof(calls[0]); i++)
         r = add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], NULL);
     return r;
@@ -418,11 +423,32 @@ static int forbid_surroundings(scmp_filter_ctx filter)
     return r < 0 ? r : add(filter, SCMP_ACT_ERRNO(EPERM), "prlimit64", &foreign);
 }
 
-static int forbid_rest(scmp_filter_ctx filter, unsigned options)
+/*
+ * Some programs, such as gcc, ask with access whether a helper can be executed, and if not, they do
+ * not try it.
+ */
+static int notify_of_executions(scmp_filter_ctx filter, uint64_t exec_key)
+{
+    const struct scmp_arg_cmp asks = SCMP_A5(SCMP_CMP_NE, exec_key, 0);
+    const struct scmp_arg_cmp second = SCMP_A1(SCMP_CMP_MASKED_EQ, X_OK, X_OK);
+    const struct scmp_arg_cmp third = SCMP_A2(SCMP_CMP_MASKED_EQ, X_OK, X_OK);
+    int r = add(filter, SCMP_ACT_NOTIFY, "execve", &asks);
+    if (r == 0)
+        r = add(filter, SCMP_ACT_NOTIFY, "execveat", &asks);
+    if (r == 0)
+        r = add(filter, SCMP_ACT_NOTIFY, "access", &second);
+    if (r == 0)
+        r = add(filter, SCMP_ACT_NOTIFY, "faccessat", &third);
+    return r < 0 ? r : add(filter, SCMP_ACT_NOTIFY, "faccessat2", &third);
+}
+
+static int forbid_rest(scmp_filter_ctx filter, unsigned options, uint64_t exec_key)
 {
     int r = forbid_sockets(filter, options);
     if (r == 0 && (options & CK_SECCOMP_TRACING) == 0)
-        r = forbid_tracing(filter);
+        r = forbid_tracing(filter, exec_key);
+    if (r == 0 && exec_key != 0)
+        r = notify_of_executions(filter, exec_key);
     if (r == 0 && (options & CK_SECCOMP_NO_USERNS) != 0)
         r = forbid_attributes(filter);
     if (r == 0 && (options & CK_SECCOMP_NO_USERNS) != 0)
@@ -457,7 +483,7 @@ static int export_filter(scmp_filter_ctx filter, struct sock_filter **ret_filter
     return 0;
 }
 
-int ck_seccomp_build(unsigned options, struct sock_filter **ret_filter, size_t *ret_count)
+int ck_seccomp_build(unsigned options, uint64_t exec_key, struct sock_filter **ret_filter, size_t *ret_count)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     if (!filter)
@@ -471,7 +497,7 @@ int ck_seccomp_build(unsigned options, struct sock_filter **ret_filter, size_t *
     for (size_t i = 0; r == 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
         r = parts[i](filter);
     if (r == 0)
-        r = forbid_rest(filter, options);
+        r = forbid_rest(filter, options, exec_key);
     if (r == 0)
         r = export_filter(filter, ret_filter, ret_count);
     seccomp_release(filter);

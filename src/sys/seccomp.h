@@ -18,6 +18,7 @@
 
 #include <linux/filter.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum ck_seccomp_option {
     CK_SECCOMP_TRACING = 1, /* processes of the jail may trace each other, for a tool such as strace */
@@ -48,7 +49,13 @@ enum ck_seccomp_option {
 /*
  * The filter in the kernel's format, to be freed. options are those above. Returns 0 or a negative
  * errno.
+ *
+ * exec_key not 0: the process that installs the filter with SECCOMP_FILTER_FLAG_NEW_LISTENER is
+ * notified of each execution, and of each question whether a file could be executed
+ * (access with X_OK). Without notification are executions with the key as the sixth argument, which
+ * the kernel ignores. process_vm_readv is then allowed with the upper half of the key in the upper
+ * half of the pid, which the kernel ignores too: the process that is notified reads the path.
  */
-int ck_seccomp_build(unsigned options, struct sock_filter **ret_filter, size_t *ret_count);
+int ck_seccomp_build(unsigned options, uint64_t exec_key, struct sock_filter **ret_filter, size_t *ret_count);
 
 #endif

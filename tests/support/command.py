@@ -19,7 +19,7 @@ RAN = ("exited", "signaled", "timeout", "cancelled")
 FIELDS = {"outcome", "exit_code", "signal", "stdout", "stderr", "output_incomplete", "duration_ms", "user_ms",
           "system_ms", "max_rss_kib", "jail", "layers", "kill", "tool", "rule", "error", "limits",
           "limit_hit", "changes", "changes_incomplete", "kept_incomplete", "egress", "unrecorded", "workspace_code",
-          "loopback"}
+          "loopback", "denied", "denied_more"}
 LIMITS = ("memory_mib", "processes", "cpu_s", "file_size_mib", "open_files", "egress_mib", "egress_connections")
 MECHANISMS = ("cgroup2", "cgroup1", "rlimit", "proxy")
 CHANGE_KINDS = ("added", "modified", "deleted", "mode")
@@ -32,7 +32,7 @@ VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
 
 VICTIMS = ("say_args", "say_env", "say_state", "flood", "ignore_signals", "escape", "chain", "fork_relay", "bomb", "stop_self", "kill_watchers",
            "attempt", "hog", "breach_calls", "breach_processes", "breach_mounts", "breach_files", "breach_net", "daemons",
-           "breach_metadata", "breach_code")
+           "breach_metadata", "breach_code", "breach_execs")
 SIXTEEN = ("git node docker strace semgrep syft grype gitleaks scip-typescript tree-sitter ast-grep rg npm jq bwrap "
            "sandbox-exec").split()  # R2
 SYSTEM_TOOLS = ("sh", "sleep", "yes", "true", "cat")
@@ -164,6 +164,17 @@ def is_utf8(data: bytes) -> bool:
         return False
 
 
+def check_denied(document):
+    """Null where nobody watched, as the layers say, or where the keeper was lost."""
+    denied = document["denied"]
+    assert (denied is not None) == ("execs_named" in document["layers"]) or document["kill"] is None, document
+    assert is_count(document["denied_more"]) and len(denied or []) <= 64
+    for denial in denied or []:
+        assert list(denial) == ["kind", "path", "by", "errno", "add"], denial
+        assert denial["kind"] == "exec" and denial["by"] and denial["errno"] > 0, denial
+        assert denial["add"] is None or denial["add"].startswith(("execs: [", "uses: [")), denial
+
+
 def check_shape(document, passed_on=None) -> None:
     """R26: these fields, no others, of these types, in every outcome."""
     assert set(document) == FIELDS == set(SCHEMA["definitions"]["result"]["properties"]), set(document) ^ FIELDS
@@ -173,6 +184,7 @@ def check_shape(document, passed_on=None) -> None:
     assert outcome in OUTCOMES
     for name in ("stdout", "stderr"):
         check_stream(document[name], passed_on and passed_on[name])
+    check_denied(document)
     assert isinstance(document["output_incomplete"], bool) and isinstance(document["unrecorded"], bool)
     assert isinstance(document["loopback"], bool)
     assert document["workspace_code"] == ("execs_outside_root" in document["layers"])

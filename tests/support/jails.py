@@ -15,7 +15,7 @@ LAYERS = set("user_ns mount_ns pid_ns net_ns ipc_ns uts_ns cgroup_ns fresh_root 
              "no_new_privs".split())
 REFUSED = 113  # BREACH_REFUSED
 BREACHES = ("breach_calls", "breach_processes", "breach_mounts", "breach_files", "breach_net", "breach_metadata",
-            "breach_code")
+            "breach_code", "breach_execs")
 VICTIMS = (*BREACHES, "attempt", "say_args", "say_state", "say_env", "flood", "bomb", "escape", "daemons")
 
 

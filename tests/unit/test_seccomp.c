@@ -91,17 +91,17 @@ static uint32_t carry_out(const struct program *program, const struct seccomp_da
     return 0;
 }
 
-static struct program build(unsigned options)
+static struct program build(unsigned options, uint64_t exec_key)
 {
     struct program program = {0};
-    assert_int_equal(ck_seccomp_build(options, &program.code, &program.count), 0);
+    assert_int_equal(ck_seccomp_build(options, exec_key, &program.code, &program.count), 0);
     assert_true(program.count > 0);
     return program;
 }
 
 struct call {
     long number;
-    uint64_t args[4];
+    uint64_t args[6];
     uint32_t answer;
 };
 
@@ -112,9 +112,9 @@ static uint32_t ask(const struct program *program, uint32_t architecture, const 
     return carry_out(program, &data);
 }
 
-static void expect(unsigned options, const struct call *calls, size_t count)
+static void expect_with(unsigned options, uint64_t exec_key, const struct call *calls, size_t count)
 {
-    struct program program = build(options);
+    struct program program = build(options, exec_key);
     for (size_t i = 0; i < count; i++) {
         uint32_t answer = ask(&program, seccomp_arch_native(), &calls[i]);
         if (answer != calls[i].answer)
@@ -124,9 +124,10 @@ static void expect(unsigned options, const struct call *calls, size_t count)
     free(program.code);
 }
 
-#define EXPECT(options, ...) \
-    expect((options), (const struct call[]){__VA_ARGS__}, \
-           sizeof((const struct call[]){__VA_ARGS__}) / sizeof(struct call))
+#define EXPECT(options, ...) EXPECT_WITH(options, 0, __VA_ARGS__)
+#define EXPECT_WITH(options, exec_key, ...) \
+    expect_with((options), (exec_key), (const struct call[]){__VA_ARGS__}, \
+                sizeof((const struct call[]){__VA_ARGS__}) / sizeof(struct call))
 
 static void ordinary_calls_are_allowed(void **state)
 {
@@ -142,7 +143,7 @@ static void ordinary_calls_are_allowed(void **state)
 static void no_family_gets_a_socket(void **state)
 {
     (void)state;
-    struct program program = build(0);
+    struct program program = build(0, 0);
     for (uint64_t family = 0; family < FAMILIES; family++) {
         const struct call one = {SYS_socket, {family, SOCK_SEQPACKET}, 0};
         const struct call pair = {SYS_socketpair, {family, SOCK_SEQPACKET}, 0};
@@ -162,7 +163,7 @@ static void another_entry_kills(void **state)
     (void)state;
     static const uint32_t architectures[] = {AUDIT_ARCH_I386, AUDIT_ARCH_X86_64, AUDIT_ARCH_ARM, AUDIT_ARCH_AARCH64, 0,
                                              UINT32_MAX};
-    struct program program = build(0);
+    struct program program = build(0, 0);
     const struct call harmless = {SYS_getpid, {0}, 0};
     for (size_t i = 0; i < sizeof(architectures) / sizeof(architectures[0]); i++) {
         bool ours = architectures[i] == seccomp_arch_native();
@@ -177,7 +178,7 @@ static void another_entry_kills(void **state)
 static void a_number_of_x32_kills(void **state)
 {
     (void)state;
-    struct program program = build(0);
+    struct program program = build(0, 0);
     for (int number = 0; number < 600; number++) {
         const struct call call = {X32 | number, {0}, 0};
         assert_int_equal(ask(&program, AUDIT_ARCH_X86_64, &call), KILLED);
@@ -233,7 +234,7 @@ static void access_past_the_jail_is_refused(void **state)
         SYS_process_vm_readv,
         SYS_process_vm_writev,
     };
-    struct program program = build(0);
+    struct program program = build(0, 0);
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
         const struct call call = {calls[i], {0}, 0};
         if (ask(&program, seccomp_arch_native(), &call) != REFUSED(EPERM))
@@ -307,6 +308,25 @@ static void what_egress_refuses_can_be_asked_about(void **state)
            {SYS_io_uring_setup, {0}, REFUSED(EPERM)});
 }
 
+/* Only the whole key passes, and only questions about execution are notified. */
+static void executions_without_the_key_are_asked_about(void **state)
+{
+    (void)state;
+    const uint64_t key = UINT64_C(0x8877665544332211), half = key >> 32 << 32;
+    EXPECT_WITH(0, key, {SYS_execve, {0}, ASKED}, {SYS_execveat, {0}, ASKED},
+                {SYS_execve, {0, 0, 0, 0, 0, key}, ALLOWED}, {SYS_execveat, {3, 0, 0, 0, 0, key}, ALLOWED},
+                {SYS_execve, {0, 0, 0, 0, 0, key ^ 1}, ASKED},
+                {SYS_execve, {0, 0, 0, 0, 0, key ^ UINT64_C(1) << 63}, ASKED}, {SYS_execve, {0, 0, 0, 0, key}, ASKED},
+                {SYS_faccessat, {0, 0, X_OK}, ASKED}, {SYS_faccessat2, {0, 0, R_OK | X_OK}, ASKED},
+                {SYS_faccessat, {0, 0, R_OK}, ALLOWED}, {SYS_faccessat2, {0, 0, F_OK}, ALLOWED},
+                {SYS_process_vm_readv, {half | 7}, ALLOWED}, {SYS_process_vm_readv, {7}, REFUSED(EPERM)},
+                {SYS_process_vm_readv, {half - 1}, REFUSED(EPERM)},
+                {SYS_process_vm_readv, {half + (UINT64_C(1) << 32)}, REFUSED(EPERM)},
+                {SYS_process_vm_writev, {half | 7}, REFUSED(EPERM)}, {SYS_ptrace, {half}, REFUSED(EPERM)});
+    EXPECT_WITH(0, 0, {SYS_execve, {0}, ALLOWED}, {SYS_faccessat, {0, 0, X_OK}, ALLOWED},
+                {SYS_process_vm_readv, {0}, REFUSED(EPERM)});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -322,6 +342,7 @@ int main(void)
         cmocka_unit_test(what_hides_its_arguments_is_not_there),
         cmocka_unit_test(options_change_what_they_name),
         cmocka_unit_test(what_egress_refuses_can_be_asked_about),
+        cmocka_unit_test(executions_without_the_key_are_asked_about),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -358,7 +358,7 @@ static long set_up(struct ck_init_run *run, char **arguments)
     if (r == 0)
         r = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     if (r == 0)
-        r = ck_init_restrict_program(run->jail->program);
+        r = ck_init_restrict_program(run->jail);
     ck_nolibc_close(CK_BWRAP_INIT_PROGRAM);
     ck_nolibc_close(CK_BWRAP_INIT_IMAGE);
     ck_nolibc_close(CK_BWRAP_INIT_ROOT);
@@ -382,6 +382,7 @@ void ck_keeper_start(const long *stack)
                               .main = ck_child_main,
                               .argument = &child,
                               .in_bwrap = true,
+                              .ended_fd = -1,
                               .gate_fd = CK_BWRAP_INIT_GATE};
     long init_status = map_file(CK_BWRAP_INIT_STATUS, PROT_READ | PROT_WRITE, MAP_SHARED);
     if (failed(init_status) || stack[0] < ARGUMENTS)

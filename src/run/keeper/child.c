@@ -133,9 +133,10 @@ static long step_limits(const struct ck_child *child)
 static long step_execute(const struct ck_child *child)
 {
     int fd = child->keep_executable ? CK_SCRIPT_FD : child->execute_fd;
-    if (child->sealed)
+    /* With a key, init refuses every later execution of a sealed tool (exec_names.c). */
+    if (child->sealed && child->exec_key == 0)
         return ck_create_execute_sealed(fd, child->argv, child->envp, child->seal_key);
-    return ck_create_execute(fd, child->path, child->argv, child->envp);
+    return ck_create_execute_unasked(fd, child->path, child->argv, child->envp, child->exec_key);
 }
 
 /*

@@ -20,11 +20,12 @@ struct ck_child {
     bool keep_executable; /* the executable is a script and must be at CK_SCRIPT_FD */
     struct ck_rlimit rlimits[CK_LIMITS];
     unsigned rlimit_count;
-    bool sealed; /* after execute_fd, nothing more can be executed: the parent has called ck_create_seal */
-    uint64_t seal_key;
-    bool null_stdin; /* in a jail: stdin is the /dev/null inside */
-    int stdin_fd;    /* fds[CK_WIRE_STDIN], or that /dev/null */
-    int execute_fd;  /* fds[CK_WIRE_EXECUTABLE]; in a jail the same file, opened inside */
+    bool sealed;       /* after execute_fd, nothing more can be executed: by a seal (ck_create_seal), or by init */
+    uint64_t seal_key; /* of the parent's seal */
+    uint64_t exec_key; /* not 0: of the filter that notifies of executions; this one must not ask */
+    bool null_stdin;   /* in a jail: stdin is the /dev/null inside */
+    int stdin_fd;      /* fds[CK_WIRE_STDIN], or that /dev/null */
+    int execute_fd;    /* fds[CK_WIRE_EXECUTABLE]; in a jail the same file, opened inside */
     uint32_t failed_stage;
     int32_t failed_errno;
 };

@@ -3,46 +3,31 @@
  * (docs/adr/0035).
  *
  * The kernel refuses them anyway: there is no route, Landlock allows one port, the filter one kind
- * of socket. But nobody would know of the attempt. So the filter notifies us first, through a
- * descriptor (seccomp_unotify(2)), of each connect and each kind of socket that it does not allow.
- * We read the target, report it to the caller through a pipe, and answer: a connect continues and
- * is refused as before; for the others the refusal comes from us.
+ * of socket. But nobody would know of the attempt. So the filter notifies us first (listener.c) of
+ * each connect and each kind of socket that it does not allow. We read the target, report it to the
+ * caller through a pipe, and answer: a connect continues and is refused as before; for the others
+ * the refusal comes from us.
  *
- *  Must     answer every notification: the process that caused it waits.
  *  Must not decide by what was read: the tool may have changed it meanwhile. This code reports, and
  *           the kernel refuses.
- *  Must not make a system call that is notified: nobody would answer.
  *  Must not let a tool write without limit: each target is reported once, and at most
  *           CK_DIRECT_ATTEMPTS_MAX of them.
  */
 #include "run/keeper/direct_attempts.h"
 
+#include "run/keeper/listener.h"
 #include "run/keeper/nolibc.h"
 #include "run/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/ioctl.h>
+#include <stdbool.h>
 #include <sys/socket.h>
 
-#define ROOM 256 /* the structs of the kernel may be longer than ours */
 #define KIND_MASK 0xf
 #define SIN6_LEAST 24 /* the kernel accepts a sockaddr_in6 without the scope id */
-
-union notif_request {
-    uint8_t room[ROOM];
-    struct seccomp_notif notif;
-};
-
-union notif_reply {
-    uint8_t room[ROOM];
-    struct seccomp_notif_resp notif;
-};
 
 /* ---- the target ---- */
 
@@ -188,7 +173,8 @@ static bool leads_out(const struct seccomp_notif *asked)
     return (uint32_t)asked->data.args[0] != AF_UNIX && (uint32_t)asked->data.args[0] != AF_NETLINK;
 }
 
-static int32_t judge(struct ck_direct_attempts *attempts, const struct seccomp_notif *asked)
+int32_t ck_direct_attempts_judge(struct ck_direct_attempts *attempts, int listener_fd,
+                                 const struct seccomp_notif *asked)
 {
     struct ck_direct_attempt attempt = {.kind = CK_DIRECT_ATTEMPT_SOCKET,
                                         .family = (uint32_t)asked->data.args[0],
@@ -199,92 +185,10 @@ static int32_t judge(struct ck_direct_attempts *attempts, const struct seccomp_n
             report_attempt(attempts, &attempt);
         return -EAFNOSUPPORT;
     }
-    /*
-     * NOTIF_ID_VALID after the read: if the process died, its pid may belong to another, and we
-     * read the memory of that one.
-     */
-    bool seen = read_target(attempts, asked, &attempt) &&
-                CK_RAW3(ioctl, attempts->listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &asked->id) == 0;
+    bool seen = read_target(attempts, asked, &attempt) && ck_listener_still_asks(listener_fd, asked);
     bool connects = asked->data.nr == __NR_connect;
     bool own = is_gate(attempts, &attempt) || (attempts->loopback && is_loopback(&attempt));
     if (seen && !(connects && own))
         report_attempt(attempts, &attempt);
     return connects ? 0 : -EOPNOTSUPP;
-}
-
-/*
- * The process may have been killed meanwhile: then there is nothing to receive, or nobody to
- * answer.
- */
-static void answer(struct ck_direct_attempts *attempts)
-{
-    union notif_request question = {.room = {0}};
-    union notif_reply reply = {.room = {0}};
-    if (CK_RAW3(ioctl, attempts->listener_fd, SECCOMP_IOCTL_NOTIF_RECV, &question) < 0)
-        return;
-    reply.notif.id = question.notif.id;
-    reply.notif.error = judge(attempts, &question.notif);
-    reply.notif.flags = reply.notif.error == 0 ? (uint32_t)SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0;
-    if (CK_RAW3(ioctl, attempts->listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &reply) != -EINVAL)
-        return;
-    /*
-     * Before Linux 5.5 a notified call cannot continue. Then the proof fails, and direct attempts
-     * are not reported.
-     */
-    reply.notif.flags = 0;
-    reply.notif.error = -ENOSYS;
-    (void)CK_RAW3(ioctl, attempts->listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &reply);
-}
-
-/* ---- the loop ---- */
-
-/* The kernel may have longer structs, but they must fit into ROOM. */
-static long check_sizes(void)
-{
-    struct seccomp_notif_sizes sizes = {0};
-    long r = CK_RAW3(seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes);
-    if (r < 0)
-        return r;
-    bool known = sizes.seccomp_notif >= sizeof(struct seccomp_notif) &&
-                 sizes.seccomp_notif_resp >= sizeof(struct seccomp_notif_resp);
-    return known && sizes.seccomp_notif <= ROOM && sizes.seccomp_notif_resp <= ROOM ? 0 : -ENOTSUP;
-}
-
-long ck_direct_attempts_begin(struct ck_direct_attempts *attempts, const void *code, uint32_t count)
-{
-    static const uint64_t ended = UINT64_C(1) << (SIGCHLD - 1);
-    const struct sock_fprog filter = {.len = (unsigned short)count, .filter = (void *)(uintptr_t)code};
-    long r = check_sizes();
-    if (r == 0)
-        r = CK_RAW4(rt_sigprocmask, SIG_BLOCK, &ended, NULL, sizeof(ended));
-    if (r == 0)
-        r = CK_RAW4(signalfd4, -1, &ended, sizeof(ended), O_CLOEXEC | O_NONBLOCK);
-    if (r < 0)
-        return r;
-    attempts->ended_fd = (int)r;
-    r = CK_RAW3(seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter);
-    attempts->listener_fd = (int)r;
-    /*
-     * EBUSY: a filter of this process already has a listener, for as long as we live. That is an
-     * answer, not a shortage.
-     */
-    if (r == -EBUSY)
-        return -EOPNOTSUPP;
-    return r < 0 ? r : 0;
-}
-
-void ck_direct_attempts_wait(struct ck_direct_attempts *attempts)
-{
-    uint8_t signals[128];
-    struct pollfd polled[2] = {{.fd = attempts->ended_fd, .events = POLLIN},
-                               {.fd = attempts->listener_fd, .events = POLLIN}};
-    for (;;) {
-        long r = CK_RAW5(ppoll, polled, 2, NULL, NULL, 0);
-        if (r > 0 && (polled[1].revents & POLLIN) != 0)
-            answer(attempts);
-        if (r <= 0 || (polled[0].revents & POLLIN) == 0)
-            continue;
-        (void)CK_RAW3(read, attempts->ended_fd, signals, sizeof(signals));
-        return;
-    }
 }

@@ -11,21 +11,19 @@
 struct ck_direct_attempts {
     struct ck_init_status *init_status;
     uint32_t gate_port;
-    bool loopback; /* connections within the run's own loopback are no direct attempts */
-    int report_fd; /* pipe to the caller; -1: nothing is reported, as in a proof */
-    int listener_fd, ended_fd;
+    bool loopback;  /* connections within the run's own loopback are no direct attempts */
+    int report_fd;  /* pipe to the caller; -1: nothing is reported, as in a proof */
     uint32_t count; /* reports so far; above CK_DIRECT_ATTEMPTS_MAX the "more" report was sent as well */
     struct ck_direct_attempt seen[CK_DIRECT_ATTEMPTS_MAX];
 };
 
-/*
- * Applies the filter of `count` struct sock_filter to the calling process, with a listener for its
- * notifications. Only ck_direct_attempts_wait answers them. 0 or a negative errno: the kernel
- * cannot do it, or a filter of this process already has a listener.
- */
-long ck_direct_attempts_begin(struct ck_direct_attempts *attempts, const void *code, uint32_t count);
+struct seccomp_notif;
 
-/* Answers notifications until a child has ended. */
-void ck_direct_attempts_wait(struct ck_direct_attempts *attempts);
+/*
+ * The answer to a notification about a socket, which is reported if it is a direct attempt: 0, the
+ * call continues; or a negative errno.
+ */
+int32_t ck_direct_attempts_judge(struct ck_direct_attempts *attempts, int listener_fd,
+                                 const struct seccomp_notif *asked);
 
 #endif

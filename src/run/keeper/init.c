@@ -14,7 +14,9 @@
 #include "run/create.h"
 #include "run/keeper/child.h"
 #include "run/keeper/direct_attempts.h"
+#include "run/keeper/exec_names.h"
 #include "run/keeper/gate.h"
+#include "run/keeper/listener.h"
 #include "run/keeper/native_jail.h"
 #include "run/keeper/nolibc.h"
 #include "run/keeper/prove.h"
@@ -46,7 +48,13 @@ long ck_init_open_execs(struct ck_native_jail *jail)
         long fd = ck_nolibc_open(ck_native_text(program, paths[i]), O_PATH);
         if (fd < 0)
             return fd;
+        struct stat file = {0};
+        long r = CK_RAW2(fstat, fd, &file);
+        if (r < 0)
+            return r;
         jail->exec_fds[i] = (int)fd;
+        jail->exec_files[i] = (struct ck_native_jail_file){
+            .device = file.st_dev, .inode = file.st_ino, .directory = S_ISDIR(file.st_mode)};
     }
     return 0;
 }
@@ -93,11 +101,17 @@ long ck_init_restrict_calls(const void *code, uint32_t count)
     return count == 0 ? 0 : CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
 }
 
-long ck_init_restrict_program(const struct ck_native_program *program)
+long ck_init_restrict_program(struct ck_native_jail *jail)
 {
+    const struct ck_native_program *program = jail->program;
+    const void *code = (const char *)program + program->filter_at;
     if (ck_native_has_network(program))
         return 0;
-    return ck_init_restrict_calls((const char *)program + program->filter_at, program->filter_count);
+    if (program->exec_key == 0)
+        return ck_init_restrict_calls(code, program->filter_count);
+    long fd = ck_listener_install(code, program->filter_count);
+    jail->listener_fd = (int)fd;
+    return fd < 0 ? fd : 0;
 }
 
 /* ---- the layers ---- */
@@ -196,11 +210,17 @@ long ck_init_drop_capabilities(void)
     return r < 0 ? r : CK_RAW2(capset, &header, none);
 }
 
+/* Whether the filter of the program notifies us of some calls. */
+static bool notifies(const struct ck_native_program *program)
+{
+    return program->exec_key != 0 || program->gate_reports_attempts != 0;
+}
+
 /*
  * With a network the filter would have forbidden to make that, so it is applied here and not with
  * the others.
  */
-static long drop_privileges(const struct ck_init_run *run, struct ck_direct_attempts *attempts)
+static long drop_privileges(const struct ck_init_run *run, struct ck_listener *listener)
 {
     const struct ck_native_program *program = run->jail->program;
     const void *code = (const char *)program + program->filter_at;
@@ -209,8 +229,11 @@ static long drop_privileges(const struct ck_init_run *run, struct ck_direct_atte
         r = ck_init_drop_capabilities();
     if (r < 0 || !ck_native_has_network(program))
         return r;
-    return program->gate_reports_attempts != 0 ? ck_direct_attempts_begin(attempts, code, program->filter_count)
-                                               : ck_init_restrict_calls(code, program->filter_count);
+    if (!notifies(program))
+        return ck_init_restrict_calls(code, program->filter_count);
+    r = ck_listener_install(code, program->filter_count);
+    listener->fd = (int)r;
+    return r < 0 ? r : 0;
 }
 
 /*
@@ -252,29 +275,45 @@ static bool stream_held(const struct ck_init_run *run)
 }
 
 /*
- * Reaps until the tool has ended. Nobody waits for the others: the kernel kills them when we exit.
- * If direct attempts are reported, their notifications are answered meanwhile.
+ * Reaps until the tool has ended, or no child is left that has (WNOHANG). Nobody waits for the
+ * others: the kernel kills them when we exit. False: there may be more to reap later.
  */
-static void reap_until(const struct ck_init_run *run, struct ck_direct_attempts *attempts, long pid)
+static bool reap(const struct ck_init_run *run, long pid, int flags)
 {
     struct ck_init_status *init_status = run->jail->init_status;
-    int flags = run->jail->program->gate_reports_attempts != 0 ? WEXITED | WNOHANG : WEXITED;
     for (;;) {
         siginfo_t info = {0};
         long r = CK_RAW5(waitid, P_ALL, 0, &info, flags, NULL);
         if (r == -EINTR)
             continue;
         if (r < 0)
-            return;
+            return true;
         if (info.si_pid == 0)
-            ck_direct_attempts_wait(attempts);
+            return false;
         if (info.si_pid != pid)
             continue;
         init_status->code = info.si_code;
         init_status->status = info.si_status;
         init_status->stream_held = stream_held(run);
         init_status->ended = 1;
-        return;
+        return true;
+    }
+}
+
+/*
+ * Answers notifications meanwhile. Usually the first child that ends is the tool, so SIGCHLD is
+ * taken from the descriptor only when it is not; after that all ended children are looked for
+ * again, or one that ended in between would be missed.
+ */
+static void serve_until(const struct ck_init_run *run, struct ck_listener *listener, long pid)
+{
+    for (;;) {
+        ck_listener_wait(listener);
+        if (reap(run, pid, WEXITED | WNOHANG))
+            return;
+        ck_listener_drain(listener);
+        if (reap(run, pid, WEXITED | WNOHANG))
+            return;
     }
 }
 
@@ -284,35 +323,76 @@ static void reap_until(const struct ck_init_run *run, struct ck_direct_attempts 
  */
 static long create_tool(const struct ck_init_run *run)
 {
-    bool asks = run->jail->program->gate_reports_attempts != 0 && run->main == ck_prove_layers;
+    bool asks = notifies(run->jail->program) && run->main == ck_prove_layers;
     return asks ? ck_create_copied(run->main, run->argument, -1) : ck_create_borrowed(run->main, run->argument, NULL);
+}
+
+/* Before the tool exists: the descriptor that says when it has ended. */
+static long begin_listening(const struct ck_init_run *run, struct ck_listener *listener)
+{
+    listener->ended_fd = run->ended_fd;
+    if (!notifies(run->jail->program))
+        return 0;
+    if (!ck_native_has_network(run->jail->program))
+        listener->fd = run->jail->listener_fd;
+    return ck_listener_begin(listener);
+}
+
+/* Each step is a layer, or something that a layer needs. */
+static long prepare(struct ck_init_run *run, struct ck_listener *listener, uint32_t *ret_stage)
+{
+    const struct ck_native_program *program = run->jail->program;
+    *ret_stage = CK_STAGE_EGRESS;
+    long r = program->loopback != 0 ? ck_gate_raise_loopback() : 0;
+    if (r == 0 && program->gate_port != 0)
+        r = ck_gate_make(program, run->gate_fd,
+                         program->gate_reports_attempts != 0 ? &listener->attempts->report_fd : NULL);
+    if (r == 0) {
+        *ret_stage = CK_STAGE_STDIO;
+        r = open_stdin(run->jail, run->child);
+    }
+    if (r == 0) {
+        *ret_stage = CK_STAGE_PRIVILEGES;
+        r = begin_listening(run, listener);
+    }
+    if (r == 0)
+        r = drop_privileges(run, listener);
+    if (r == 0) {
+        *ret_stage = CK_STAGE_EXECUTE;
+        r = find_executable(run);
+    }
+    return r;
+}
+
+static void wait_for_tool(const struct ck_init_run *run, struct ck_listener *listener, long pid)
+{
+    if (!notifies(run->jail->program)) {
+        (void)reap(run, pid, WEXITED);
+    } else {
+        serve_until(run, listener, pid);
+        ck_listener_end(listener);
+    }
 }
 
 void ck_init_serve(struct ck_init_run *run)
 {
     static struct ck_direct_attempts attempts;
+    static struct ck_exec_names exec_names;
     struct ck_init_status *init_status = run->jail->init_status;
     const struct ck_native_program *program = run->jail->program;
-    uint32_t stage = CK_STAGE_EGRESS;
-    attempts = (struct ck_direct_attempts){.init_status = init_status,
-                                           .gate_port = program->gate_port,
-                                           .loopback = program->loopback != 0,
-                                           .report_fd = -1};
-    long r = program->loopback != 0 ? ck_gate_raise_loopback() : 0;
-    if (r == 0 && program->gate_port != 0)
-        r = ck_gate_make(program, run->gate_fd, program->gate_reports_attempts != 0 ? &attempts.report_fd : NULL);
-    if (r == 0) {
-        stage = CK_STAGE_STDIO;
-        r = open_stdin(run->jail, run->child);
-    }
-    if (r == 0) {
-        stage = CK_STAGE_PRIVILEGES;
-        r = drop_privileges(run, &attempts);
-    }
-    if (r == 0) {
-        stage = CK_STAGE_EXECUTE;
-        r = find_executable(run);
-    }
+    struct ck_listener listener = {.fd = -1,
+                                   .ended_fd = -1,
+                                   .attempts = &attempts,
+                                   .exec_names = &exec_names,
+                                   .jail = run->jail,
+                                   .sealed = run->child->sealed};
+    uint32_t stage;
+    attempts.init_status = init_status;
+    attempts.gate_port = program->gate_port;
+    attempts.loopback = program->loopback != 0;
+    attempts.report_fd = -1;
+    run->child->exec_key = program->exec_key;
+    long r = prepare(run, &listener, &stage);
     if (r < 0) {
         init_status->stage = stage;
         init_status->error = (int32_t)-r;
@@ -325,6 +405,6 @@ void ck_init_serve(struct ck_init_run *run)
     for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
         ck_nolibc_close(run->child->fds[i]);
     if (init_status->stage == CK_STAGE_NONE)
-        reap_until(run, &attempts, pid);
+        wait_for_tool(run, &listener, pid);
     ck_nolibc_exit(0);
 }

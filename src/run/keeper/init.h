@@ -29,6 +29,9 @@ struct ck_init_status {
     uint32_t proc_mounted;
     uint32_t held;                       /* of a proof: a bit for each layer that holds (prove.c) */
     uint32_t reports_attempts;           /* the target of a connection could be read: direct_attempts.c */
+    uint32_t names_execs;                /* a refused execution could be named: exec_names.c */
+    uint32_t denied_bytes, denied_count; /* what is in the memory after this (base/denial.h) */
+    uint64_t denied_more;                /* refusals that are not in it */
     int32_t shortage;                    /* of a proof: a call failed with this errno for lack of resources */
     struct ck_rlimit rlimits[CK_LIMITS]; /* from the warden to the init of a bwrap jail */
     uint32_t rlimit_count;
@@ -47,6 +50,7 @@ struct ck_init_run {
     uint32_t failed_stage; /* result: what failed, if ck_native_jail_create did */
     bool in_bwrap;         /* bwrap made the jail */
     int enter_fd;          /* cgroup.procs of the cgroup with the limits, or -1 */
+    int ended_fd;          /* signalfd for SIGCHLD, which must be blocked; -1: init makes one if it needs it */
     int gate_fd;           /* with egress: a socket to the caller, for the listener; -1: it stays in init */
 };
 
@@ -68,10 +72,10 @@ long ck_init_make_rules(const struct ck_native_jail *jail);
 long ck_init_restrict_calls(const void *code, uint32_t count);
 
 /*
- * Applies the filter of the program. If each run has its own network, it does nothing: then
- * ck_init_serve applies it later.
+ * Applies the filter of the program, with a listener (jail->listener_fd) if refused executions are
+ * named. If each run has its own network, it does nothing: then ck_init_serve applies it later.
  */
-long ck_init_restrict_program(const struct ck_native_program *program);
+long ck_init_restrict_program(struct ck_native_jail *jail);
 
 long ck_init_drop_capabilities(void);
 

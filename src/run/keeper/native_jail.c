@@ -18,6 +18,7 @@
  */
 #include "run/keeper/native_jail.h"
 
+#include "base/denial.h"
 #include "run/create.h"
 #include "run/keeper/code_copy.h"
 #include "run/keeper/native_tmp.h"
@@ -295,6 +296,19 @@ static long build_root(struct ck_native_jail *jail)
     return r;
 }
 
+/* What init writes and the warden reads. */
+static long share_memory(struct ck_native_jail *jail)
+{
+    bool names_execs = jail->program->exec_key != 0;
+    size_t size = CK_INIT_STATUS_BYTES + (names_execs ? CK_DENIALS_BYTES : 0);
+    long shared = CK_RAW6(mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared < 0 && shared > -4096)
+        return shared;
+    jail->init_status = (void *)shared;
+    jail->denials = names_execs ? (char *)shared + CK_INIT_STATUS_BYTES : NULL;
+    return 0;
+}
+
 long ck_native_jail_enter(struct ck_native_jail *jail, int program_fd)
 {
     struct stat status = {0};
@@ -305,12 +319,9 @@ long ck_native_jail_enter(struct ck_native_jail *jail, int program_fd)
     if (memory < 0 && memory > -4096)
         return memory;
     jail->program = (const void *)memory;
-    long shared =
-        CK_RAW6(mmap, NULL, sizeof(*jail->init_status), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared < 0 && shared > -4096)
-        return shared;
-    jail->init_status = (void *)shared;
-    r = enter_namespaces(jail);
+    r = share_memory(jail);
+    if (r == 0)
+        r = enter_namespaces(jail);
     if (r == 0)
         r = build_root(jail);
     if (r == 0)
@@ -326,7 +337,7 @@ long ck_native_jail_enter(struct ck_native_jail *jail, int program_fd)
     r = ck_init_open_execs(jail);
     if (r == 0)
         r = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    return r < 0 ? r : ck_init_restrict_program(jail->program);
+    return r < 0 ? r : ck_init_restrict_program(jail);
 }
 
 /* ---- the repository ---- */

@@ -17,11 +17,19 @@
 #define CK_NATIVE_JAIL_NEVER_ALLOWED (UINT64_C(1) | UINT64_C(1) << 6 | UINT64_C(1) << 11 | UINT64_C(1) << 15)
 
 /* The namespaces and the root that the warden of a jail is in. */
+struct ck_native_jail_file {
+    uint64_t device, inode;
+    bool directory;
+};
+
 struct ck_native_jail {
     const struct ck_native_program *program;
     struct ck_init_status *init_status;
+    char *denials;      /* CK_DENIALS_BYTES after it, shared too: what was refused (exec_names.c); or NULL */
+    int listener_fd;    /* with denials and without a gate: of the filter that the warden has */
     uint32_t failed_op; /* operation of the program, from 1; 0: something else failed */
     int exec_fds[CK_NATIVE_JAIL_EXECS_MAX];
+    struct ck_native_jail_file exec_files[CK_NATIVE_JAIL_EXECS_MAX]; /* what they are open on */
     int host_ns_fd, root_ns_fd; /* mount namespaces: the one with the host's tree, the one of the jail */
     bool work_mounted;          /* a repository is mounted at its place; the next three fields say which */
     uint64_t work_device, work_inode;

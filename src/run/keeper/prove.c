@@ -56,6 +56,7 @@ static uint32_t gate_port;    /* of the jail; 0: no gate */
 static bool ports_bounded;    /* Landlock restricts the ports */
 static bool has_loopback;     /* the tool may make sockets and bind them */
 static bool reports_attempts; /* direct attempts are reported: direct_attempts.c */
+static bool names_execs;      /* refused executions are named: exec_names.c */
 static const struct ck_native_program *proved_program;
 
 /*
@@ -322,6 +323,7 @@ void ck_prove_inside(const struct ck_native_program *program)
     ports_bounded = program->landlock_net != 0;
     has_loopback = program->loopback != 0;
     reports_attempts = program->gate_reports_attempts != 0;
+    names_execs = program->exec_key != 0;
 }
 
 /*
@@ -333,7 +335,7 @@ void ck_prove_layers(void *argument)
     struct ck_init_status *init_status = argument;
     (void)CK_RAW3(close_range, 3, ~0u,
                   0); /* as in a tool: a descriptor too many, or none left, must not change the result */
-    if (reports_attempts)
+    if (reports_attempts || names_execs)
         (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 1, 0, 0,
                       0); /* as a tool is after exec; otherwise init could not read our memory */
     for (uint32_t layer = 0; layer < CK_JAIL_LAYER_NAMESPACES; layer++) {
@@ -351,6 +353,8 @@ void ck_prove_layers(void *argument)
     init_status->shortage = shortage;
     if (written_file_is_refused() && ck_prove_execs())
         init_status->held |= UINT32_C(1) << CK_JAIL_LAYER_EXECS;
+    if (names_execs && init_status->names_execs != 0)
+        init_status->held |= UINT32_C(1) << CK_JAIL_LAYER_NAMES_EXECS;
     init_status->shortage = shortage;
     ck_nolibc_exit(0);
 }
@@ -384,6 +388,7 @@ static long prove(struct ck_native_jail *jail, int program_fd, struct ck_wire_pr
                               .root_fd = (int)root,
                               .root_path = CK_JAIL_PROOF_ROOT,
                               .enter_fd = -1,
+                              .ended_fd = -1,
                               .gate_fd = -1};
     r = ck_native_jail_create(&run);
     while (r >= 0) {

@@ -13,6 +13,7 @@
  */
 #include "run/keeper/warden.h"
 
+#include "base/denial.h"
 #include "run/create.h"
 #include "run/keeper/bwrap.h"
 #include "run/keeper/cgroup.h"
@@ -403,6 +404,7 @@ static long create_process(struct warden *warden, struct warden_run *run, const 
         .workspace = plan->workspace,
         .overlay_fd = -1,
         .enter_fd = warden->limiter.enter_fd,
+        .ended_fd = warden->env->sigchld_fd,
         .gate_fd = warden->socket_fd,
         .failed_stage = CK_STAGE_JAIL,
     };
@@ -458,11 +460,14 @@ static bool make_stdin(struct warden_run *run, const struct ck_wire_plan *plan, 
 
 /*
  * False: the seal could not be made. Made once, before the first sealed run: the warden executes
- * nothing itself. bwrap does, so its init makes the seal.
+ * nothing itself. bwrap does, so its init makes the seal. Where init names what is refused, it
+ * refuses every execution of a sealed tool itself (exec_names.c): of two filters the kernel follows
+ * the one that refuses, and would notify nobody.
  */
 static bool seal(struct warden *warden, struct warden_run *run, const struct ck_wire_plan *plan, struct ck_child *child)
 {
-    if ((plan->flags & CK_WIRE_SEALED) == 0 || (plan->flags & CK_WIRE_HAS_BWRAP) != 0)
+    bool names_execs = warden->jailed && warden->jail.program && warden->jail.program->exec_key != 0;
+    if ((plan->flags & CK_WIRE_SEALED) == 0 || (plan->flags & CK_WIRE_HAS_BWRAP) != 0 || names_execs)
         return true;
     long r = warden->sealed ? 0 : CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     if (r == 0 && !warden->sealed)
@@ -536,6 +541,20 @@ static unsigned extra_fds(uint32_t flags)
     return flags & CK_WIRE_HAS_RULESET ? 1 : flags & CK_WIRE_HAS_BWRAP ? CK_WIRE_BWRAP_FDS : 0;
 }
 
+/* Before the report: what the jail refused. Everything in the run is dead, so nobody writes it. */
+static void send_denials(const struct warden *warden, const struct warden_run *run)
+{
+    const struct ck_init_status *init_status = warden->jail.init_status;
+    if (!warden->jail.denials || run->pid <= 0 || (init_status->denied_count == 0 && init_status->denied_more == 0))
+        return;
+    const struct ck_denials_head head = {.wire_kind = CK_WIRE_DENIED,
+                                         .bytes = init_status->denied_bytes,
+                                         .count = init_status->denied_count,
+                                         .more = init_status->denied_more};
+    memcpy(warden->jail.denials, &head, sizeof(head));
+    (void)ck_nolibc_send(warden->socket_fd, warden->jail.denials, sizeof(head) + head.bytes, -1);
+}
+
 /* False when the caller is gone, or when this warden must not serve another run. */
 static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
 {
@@ -577,6 +596,8 @@ static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
     bool reusable = clean && !run.cgroup_killed && warden->jail_error >= 0 && !stale;
     if (!reusable)
         run.report.ending |= CK_ENDING_LAST;
+    if (!run.orphaned)
+        send_denials(warden, &run);
     bool sent =
         !run.orphaned && ck_nolibc_send(warden->socket_fd, &run.report, sizeof(run.report), run.overlay_fd) >= 0;
     ck_nolibc_close(run.overlay_fd);

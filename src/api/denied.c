@@ -1,0 +1,100 @@
+/*
+ * denied.c - what the jail of a run refused, as the result has it (docs/adr/0054).
+ *
+ * The records come from the warden (base/denial.h); names in them come from the tool. Must not
+ * assume that a record is complete or valid, nor show bytes as they are.
+ */
+#include "api/context.h"
+#include "api/denied_add.h"
+#include "api/redact.h"
+
+#include "base/denial.h"
+#include "base/quote.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DELETED " (deleted)" /* what the kernel appends to the path of a file without a name */
+
+/* Escaped, and without a credential. NULL: no memory. */
+static const char *show(struct ck_arena *arena, const char *text)
+{
+    size_t size = strlen(text) * CK_QUOTE_PIECE_MAX + 1;
+    char *quoted = ck_arena_alloc(arena, size);
+    return quoted ? ck_redact_copy(arena, ck_quote(quoted, size, text, strlen(text))) : NULL;
+}
+
+/* The name of the program that tried it: the tool's name in the policy, or that of its file. */
+static const char *name_of(struct ck_arena *arena, const struct choke_job *job, char *by)
+{
+    size_t length = strlen(by), suffix = strlen(DELETED);
+    if (length == 0 || (job->inside && strcmp(by, job->inside) == 0))
+        return job->result->tool_name;
+    if (length > suffix && strcmp(by + length - suffix, DELETED) == 0)
+        by[length - suffix] = '\0';
+    const char *slash = strrchr(by, '/');
+    return show(arena, slash ? slash + 1 : by);
+}
+
+/* False: no memory. */
+static bool fill(struct choke_job *job, struct ck_arena *arena, const struct ck_denial_record *record, const char *text,
+                 struct choke_denial *ret)
+{
+    char *path = ck_arena_alloc(arena, (size_t)record->path_length + 1);
+    char *by = ck_arena_alloc(arena, (size_t)record->by_length + 1);
+    if (!path || !by)
+        return false;
+    memcpy(path, text, record->path_length);
+    memcpy(by, text + record->path_length, record->by_length);
+    path[record->path_length] = by[record->by_length] = '\0';
+    *ret = (struct choke_denial){
+        .kind = "exec", .path = show(arena, path), .by = name_of(arena, job, by), .errnum = (int)record->error};
+    if (!ret->path || !ret->by)
+        return false;
+    ret->add = ck_denied_add_exec(&job->context->search, job->root, path, ret->by, arena);
+    return true;
+}
+
+/* Fills the list; returns how many of the records could be read. */
+static size_t read_records(struct choke_job *job, struct ck_arena *arena, const struct ck_denials_head *head,
+                           const char *at, struct choke_denial *list)
+{
+    const char *end = at + head->bytes;
+    size_t count = 0;
+    while (count < head->count && (size_t)(end - at) >= sizeof(struct ck_denial_record)) {
+        struct ck_denial_record record;
+        memcpy(&record, at, sizeof(record));
+        size_t size = sizeof(record) + (size_t)record.path_length + record.by_length;
+        size += -size % CK_DENIAL_ALIGNMENT;
+        if (size > (size_t)(end - at) || !fill(job, arena, &record, at + sizeof(record), &list[count]))
+            break;
+        at += size;
+        count++;
+    }
+    return count;
+}
+
+void ck_denied_end(struct choke_job *job)
+{
+    static const struct choke_denial none[1];
+    struct choke_result *result = job->result;
+    const struct ck_run *run = &job->run;
+    struct ck_denials_head head = {0};
+    /* Nothing ran, nobody watched, or the warden that would report it is gone. */
+    if (!result->jail || !job->names_execs || run->lost)
+        return;
+    result->denied = none;
+    if (!run->denied || run->denied_bytes < sizeof(head))
+        return;
+    memcpy(&head, run->denied, sizeof(head));
+    result->denied_more = head.more;
+    if (head.bytes != run->denied_bytes - sizeof(head) || head.count > CK_DENIALS_MAX)
+        return;
+    struct ck_arena *arena = ck_result_arena(result);
+    struct choke_denial *list = ck_arena_array(arena, CK_DENIALS_MAX, sizeof(*list));
+    if (list) {
+        result->denied_count = read_records(job, arena, &head, run->denied + sizeof(head), list);
+        result->denied = list;
+    }
+    result->denied_more += head.count - result->denied_count;
+}

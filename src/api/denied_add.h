@@ -1,0 +1,17 @@
+/* denied_add.h - the line of a policy that would allow what a jail refused. */
+#ifndef CK_API_DENIED_ADD_H
+#define CK_API_DENIED_ADD_H
+
+#include "base/arena.h"
+#include "sys/binary.h"
+
+/*
+ * For a file that a tool tried to execute, by its path inside the jail: "uses: [c-compiler]" where a
+ * set of helpers has it, else such as "execs: [tput]"; in the arena. NULL unless it is a system file
+ * that only root or the caller could have written, and that gives nobody privileges. root: of the
+ * request; what is beneath it is never suggested. by: name of the program that tried it.
+ */
+const char *ck_denied_add_exec(struct ck_binary_search *search, struct ck_identity root, const char *path,
+                               const char *by, struct ck_arena *arena);
+
+#endif

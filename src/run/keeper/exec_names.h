@@ -1,0 +1,55 @@
+/* exec_names.h - which files a tool tried to execute that its jail does not let it execute. */
+#ifndef CK_RUN_KEEPER_EXEC_NAMES_H
+#define CK_RUN_KEEPER_EXEC_NAMES_H
+
+#include "base/denial.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CK_EXEC_NAMES_LOOKED_FOR 32
+#define CK_EXEC_NAMES_TEXT 256
+
+struct ck_init_status;
+struct ck_native_jail;
+struct seccomp_notif;
+
+struct ck_exec_names_file {
+    uint64_t device, inode;
+    int32_t error; /* with which it is refused */
+};
+
+/*
+ * A file that the jail does not let a process execute, and that a process asked about. It is a
+ * refusal unless a file of the same name can be executed, at another place.
+ */
+struct ck_exec_names_looked_for {
+    struct ck_exec_names_file file;
+    char name[CK_EXEC_NAMES_TEXT]; /* last part of the path; empty: this element is free */
+    char path[CK_EXEC_NAMES_TEXT];
+    char by[CK_EXEC_NAMES_TEXT];
+};
+
+struct ck_exec_names {
+    const struct ck_native_jail *jail;
+    bool sealed; /* the tool may execute nothing */
+    unsigned next;
+    struct ck_exec_names_looked_for looked_for[CK_EXEC_NAMES_LOOKED_FOR];
+    /* Of the notification that is answered. */
+    char given[CK_DENIAL_PATH_MAX];       /* path as the tool gave it */
+    char opened[CK_DENIAL_PATH_MAX + 64]; /* the same for a process with another /proc/self and another directory */
+    char shown[CK_DENIAL_PATH_MAX];
+    char by[CK_EXEC_NAMES_TEXT];
+    struct ck_exec_names_file file;
+};
+
+/* Whether the notification is about an execution. */
+bool ck_exec_names_concerns(const struct seccomp_notif *asked);
+
+/* The answer: 0, the call continues; or a negative errno. */
+int32_t ck_exec_names_judge(struct ck_exec_names *names, int listener_fd, const struct seccomp_notif *asked);
+
+/* When the tool has ended. */
+void ck_exec_names_end(struct ck_exec_names *names);
+
+#endif

@@ -1,0 +1,119 @@
+/* test_cli_denial.c - what a jail refused, as at most three lines and as JSON. */
+#include "cli/denial.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CC1 "/usr/lib/gcc/x86_64-linux-gnu/12/cc1"
+
+static const struct choke_denial denials[] = {
+    {"exec", CC1, "gcc", 13, "execs: [" CC1 "]"},
+    {"exec", "/usr/bin/sudo", "make", 13, NULL},
+    {"exec", "", "gcc", 13, NULL},
+    {"exec", "/bin/sh", "make", 13, "execs: [sh]"},
+    {"exec", "/bin/ls", "make", 13, NULL},
+};
+
+#define CC1_LINE "denied: gcc tried to execute " CC1 " (not in execs); add  execs: [" CC1 "]\n"
+#define SUDO_LINE "denied: make tried to execute /usr/bin/sudo (not in execs); ask the owner of the policy\n"
+
+static struct choke_result result_of(size_t count, uint64_t more)
+{
+    return (struct choke_result){
+        .outcome = CHOKE_EXITED, .exit_code = 1, .denied = denials, .denied_count = count, .denied_more = more};
+}
+
+static void expect(const struct choke_result *result, const char *wanted)
+{
+    char *text = ck_denial_text(result);
+    assert_non_null(text);
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
+static void a_line_says_who_what_and_which_line_helps(void **state)
+{
+    (void)state;
+    struct choke_result result = result_of(1, 0);
+    expect(&result, CC1_LINE);
+    result = result_of(2, 0);
+    expect(&result, CC1_LINE SUDO_LINE);
+}
+
+static void a_name_that_could_not_be_read_is_said(void **state)
+{
+    (void)state;
+    struct choke_result result = result_of(3, 0);
+    expect(&result, CC1_LINE SUDO_LINE "denied: gcc tried to execute a file whose name could not be read "
+                                       "(not in execs); ask the owner of the policy\n");
+}
+
+static void there_are_at_most_three_lines(void **state)
+{
+    (void)state;
+    struct choke_result result = result_of(5, 0);
+    expect(&result, CC1_LINE SUDO_LINE "denied: 3 more; run with --json to see them\n");
+    result = result_of(3, 7);
+    expect(&result, CC1_LINE SUDO_LINE "denied: 8 more; run with --json to see them\n");
+    result = result_of(1, 7);
+    expect(&result, CC1_LINE "denied: 7 more; run with --json to see them\n");
+    result = result_of(0, 2);
+    expect(&result, "denied: 2 more; run with --json to see them\n");
+}
+
+static void a_tool_that_succeeded_needs_no_line(void **state)
+{
+    (void)state;
+    struct choke_result result = result_of(2, 1);
+    result.exit_code = 0;
+    expect(&result, "");
+    result.outcome = CHOKE_SIGNALED;
+    result.exit_code = -1;
+    result.denied = NULL;
+    expect(&result, "");
+}
+
+static void json_is_null_where_nobody_watched(void **state)
+{
+    (void)state;
+    struct choke_result result = {0};
+    json_t *array = ck_denial_array(&result);
+    assert_true(json_is_null(array));
+    json_decref(array);
+    result = result_of(0, 0);
+    array = ck_denial_array(&result);
+    assert_int_equal(json_array_size(array), 0);
+    json_decref(array);
+}
+
+static void json_has_every_member(void **state)
+{
+    (void)state;
+    struct choke_result result = result_of(2, 0);
+    json_t *array = ck_denial_array(&result);
+    char *text = json_dumps(array, JSON_COMPACT);
+    assert_string_equal(text, "[{\"kind\":\"exec\",\"path\":\"" CC1 "\",\"by\":\"gcc\",\"errno\":13,"
+                              "\"add\":\"execs: [" CC1 "]\"},{\"kind\":\"exec\",\"path\":\"/usr/bin/sudo\","
+                              "\"by\":\"make\",\"errno\":13,\"add\":null}]");
+    free(text);
+    json_decref(array);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_says_who_what_and_which_line_helps),
+        cmocka_unit_test(a_name_that_could_not_be_read_is_said),
+        cmocka_unit_test(there_are_at_most_three_lines),
+        cmocka_unit_test(a_tool_that_succeeded_needs_no_line),
+        cmocka_unit_test(json_is_null_where_nobody_watched),
+        cmocka_unit_test(json_has_every_member),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
