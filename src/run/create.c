@@ -7,7 +7,7 @@
  */
 #include "run/create.h"
 
-#include "run/raw.h"
+#include "sys/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -18,8 +18,8 @@
 #include "base/heap.h"
 #include "base/sealed.h"
 #include "run/create.h"
-#include "run/raw.h"
 #include "sys/cgroup.h"
+#include "sys/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

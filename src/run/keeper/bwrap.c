@@ -15,7 +15,7 @@
 
 #include "run/create.h"
 #include "run/keeper/nolibc.h"
-#include "run/raw.h"
+#include "sys/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

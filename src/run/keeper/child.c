@@ -13,7 +13,7 @@
 #include "run/create.h"
 #include "run/keeper/init.h"
 #include "run/keeper/nolibc.h"
-#include "run/raw.h"
+#include "sys/raw.h"
 
 #include <fcntl.h>
 #include <linux/close_range.h>

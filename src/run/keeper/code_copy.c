@@ -7,7 +7,7 @@
 #include "run/keeper/code_copy.h"
 
 #include "run/keeper/nolibc.h"
-#include "run/raw.h"
+#include "sys/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

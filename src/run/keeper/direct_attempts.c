@@ -17,7 +17,7 @@
 
 #include "run/keeper/listener.h"
 #include "run/keeper/nolibc.h"
-#include "run/raw.h"
+#include "sys/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,8 +13,8 @@
 #include "run/keeper/gate.h"
 
 #include "run/keeper/nolibc.h"
-#include "run/raw.h"
 #include "run/wire.h"
+#include "sys/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

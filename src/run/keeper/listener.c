@@ -13,7 +13,7 @@
 #include "run/keeper/direct_attempts.h"
 #include "run/keeper/exec_names.h"
 #include "run/keeper/nolibc.h"
-#include "run/raw.h"
+#include "sys/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -17,7 +17,7 @@
 #include "run/keeper/tree.h"
 #include "run/keeper/trial.h"
 #include "run/keeper/warden.h"
-#include "run/raw.h"
+#include "sys/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -23,8 +23,8 @@
 #include "run/keeper/code_copy.h"
 #include "run/keeper/native_tmp.h"
 #include "run/keeper/nolibc.h"
-#include "run/raw.h"
 #include "run/wire.h"
+#include "sys/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

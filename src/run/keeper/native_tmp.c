@@ -3,7 +3,7 @@
 
 #include "run/keeper/native_jail.h"
 #include "run/keeper/nolibc.h"
-#include "run/raw.h"
+#include "sys/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

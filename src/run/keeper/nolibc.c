@@ -3,8 +3,8 @@
  */
 #include "run/keeper/nolibc.h"
 
-#include "run/raw.h"
 #include "run/wire.h"
+#include "sys/raw.h"
 
 #include <fcntl.h>
 #include <linux/prctl.h>

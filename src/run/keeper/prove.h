@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /*
- * Sees the result of each system call of a file that tries layers: CK_RAW_ANSWER of run/raw.h.
+ * Sees the result of each system call of a file that tries layers: CK_RAW_ANSWER of sys/raw.h.
  * Returns result.
  */
 long ck_prove_note(long r);

@@ -14,7 +14,7 @@
 
 #include "run/create.h"
 #include "run/keeper/nolibc.h"
-#include "run/raw.h"
+#include "sys/raw.h"
 
 #include <asm/ioctls.h>
 #include <errno.h>

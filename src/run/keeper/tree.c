@@ -14,7 +14,7 @@
 #include "run/keeper/tree.h"
 
 #include "run/keeper/nolibc.h"
-#include "run/raw.h"
+#include "sys/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

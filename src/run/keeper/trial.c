@@ -16,8 +16,8 @@
 #include "run/keeper/cgroup.h"
 #include "run/keeper/native_jail.h"
 #include "run/keeper/nolibc.h"
-#include "run/raw.h"
 #include "run/wire.h"
+#include "sys/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -23,7 +23,7 @@
 #include "run/keeper/nolibc.h"
 #include "run/keeper/pump.h"
 #include "run/keeper/tree.h"
-#include "run/raw.h"
+#include "sys/raw.h"
 
 #include <errno.h>
 #include <linux/prctl.h>

@@ -5,8 +5,8 @@
  * memory and exec. Nothing here touches errno or thread-local storage. On failure the result is the
  * negative errno of the kernel.
  */
-#ifndef CK_RUN_RAW_H
-#define CK_RUN_RAW_H
+#ifndef CK_SYS_RAW_H
+#define CK_SYS_RAW_H
 
 #include <asm/unistd.h>
 #include <stdint.h>
