@@ -1,17 +1,19 @@
 /*
- * judge.c - the cost of judging a request and of loading a policy, without anything else.
+ * judge.c - the cost of judging a request, of loading a policy and of a look at the caller, without
+ * anything else.
  *
- * The only part of the bench that uses the internals of the library: judging is not a call of the
- * public interface, and choke_explain also opens directories. The line protocol is the worker's
- * (worker.h):
+ * It uses the internals of the library: these are no calls of the public interface, and
+ * choke_explain also opens directories. The line protocol is the worker's (worker.h):
  *
  *     judge REQUEST CALLS    one of the requests below, by the default policy
  *     load FILE TIMES        a policy file, or "default"
+ *     caller look CALLS      what each start does to see who its caller is
  */
 #include "reply.h"
 
 #include "policy/judge.h"
 #include "policy/load.h"
+#include "sys/caller.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -94,6 +96,21 @@ static void command_load(const char *path, uint64_t times)
     reply(times, wall_ns);
 }
 
+static void command_caller(uint64_t calls)
+{
+    struct ck_caller_proc caller_proc;
+    struct ck_caller first, now;
+    ck_caller_proc_init(&caller_proc);
+    if (ck_caller_inspect(&caller_proc, &first) < 0)
+        fail("ck_caller_inspect", "no descriptor or memory");
+    uint64_t start = now_ns();
+    for (uint64_t i = 0; i < calls; i++)
+        if (ck_caller_inspect(&caller_proc, &now) < 0 || !ck_caller_same(&first, &now))
+            fail("ck_caller_inspect", "the caller has changed");
+    reply(calls, now_ns() - start);
+    ck_caller_proc_done(&caller_proc);
+}
+
 int main(void)
 {
     struct ck_policy *policy = parse("default policy", ck_policy_default_text, ck_policy_default_length);
@@ -111,6 +128,8 @@ int main(void)
             command_judge(policy, what, strtoull(count, NULL, 10));
         else if (strcmp(command, "load") == 0)
             command_load(what, strtoull(count, NULL, 10));
+        else if (strcmp(command, "caller") == 0)
+            command_caller(strtoull(count, NULL, 10));
         else
             fail("no such command", command);
         (void)fflush(stdout);

@@ -229,6 +229,16 @@ def processor_time(lab):
     lab.report("figure", "processor time, choke_run / bare", ratios(samples["choke"], samples["posix_spawn"]))
 
 
+def looks(lab):
+    """The part of R70 that each start spends to see who its caller is now (ADR 0039)."""
+    with lab.worker() as worker, lab.judge() as judge:
+        samples = alternate(lab.rounds(30), {"look": lambda: judge.wall("caller", "look", 1000),
+                                             "bare": lambda: worker.wall("spawn", "posix_spawn", 40)})
+    lab.keep(samples, "look")
+    lab.report("R70", "a look at the caller / bare posix_spawn", ratios(samples["look"], samples["bare"]), most=0.05)
+    lab.report("figure", "a look at the caller", microseconds(samples["look"]), unit="us")
+
+
 def steps(lab):
     """Where the time of a run goes."""
     names = {"start_ns": "choke_start", "sleep_ns": "asleep in poll", "dispatch_ns": "choke_dispatch",
@@ -678,7 +688,7 @@ def write_json(path, lab, options):
     print(f"json: {path}")
 
 
-PARTS = {"single": single_runs, "processor": processor_time, "steps": steps, "jails": jails,
+PARTS = {"single": single_runs, "processor": processor_time, "looks": looks, "steps": steps, "jails": jails,
          "jail-steps": jail_steps, "judging": judging, "egress": egress, "large": large_caller,
          "capture": capture, "memory": capture_memory, "many": many_at_once, "audit": audited_runs,
          "verify": verified_log, "dispatch": dispatches, "lint": linting, "gather": gathering}

@@ -56,7 +56,8 @@ struct ck_caller_thread {
  * ck_caller_proc_init: zero-filled is not valid.
  */
 struct ck_caller_proc {
-    int namespaces_fd, cgroup_fd;
+    int namespace_fds[CK_CALLER_NAMESPACES]; /* -1: not needed so far */
+    int cgroup_fd;
     struct ck_caller_thread thread; /* the thread they belong to */
 };
 
