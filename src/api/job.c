@@ -372,15 +372,12 @@ struct choke_job *ck_job_from_plan(struct choke_context *context, const struct c
 static int start(struct choke_context *context, const struct choke_request *request, bool blocking,
                  struct choke_job **ret_job, struct choke_error *error)
 {
-    int r = ck_context_check(context, error);
+    /* Before the plan: it opens files with the authority that the caller has now. */
+    int r = ck_context_renew(context, error);
     if (r < 0)
         return r;
     if (!request || !ret_job)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a request and a pointer for its result are required");
-    /* Before the plan: it opens files with the authority that the caller has now. */
-    r = ck_context_renew(context, error);
-    if (r < 0)
-        return r;
     struct ck_plan_sources sources = ck_context_sources(context);
     struct ck_plan plan;
     r = ck_plan_make(&sources, request, &plan);

@@ -89,10 +89,13 @@ char *ck_arena_strdup(struct ck_arena *arena, const char *text)
 
 char *ck_arena_printf(struct ck_arena *arena, const char *format, ...)
 {
+    char small[256]; /* most texts fit, and are then formatted once */
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = vsnprintf(small, sizeof(small), format, args);
     va_end(args);
+    if (length >= 0 && (size_t)length < sizeof(small))
+        return ck_arena_memdup(arena, small, (size_t)length);
     char *text = length < 0 ? NULL : ck_arena_alloc(arena, (size_t)length + 1);
     if (!text)
         return NULL;

@@ -307,12 +307,10 @@ static bool grant_time(const struct judge *judge)
     /* tool is now the one with the strictest limit, and a message names it. */
     uint64_t limit_ms = (uint64_t)tool->limits.timeout_s * 1000;
     uint64_t timeout_ms = judge->request->timeout_ms;
-    char rule[CK_RULE_MAX];
-    (void)ck_judge_rule(rule, tool, "limits.timeout_s");
     if (timeout_ms == CHOKE_TIMEOUT_FROM_POLICY)
         timeout_ms = limit_ms != 0 ? limit_ms : (uint64_t)CK_DEFAULT_TIMEOUT_S * 1000;
     else if (limit_ms != 0 && timeout_ms > limit_ms)
-        return refuse(judge, CHOKE_DISALLOWED, rule,
+        return refuse(judge, CHOKE_DISALLOWED, ck_judge_rule((char[CK_RULE_MAX]){0}, tool, "limits.timeout_s"),
                       "a timeout of %llu.%03u s is more than the policy grants '%s'; at most %u s are allowed",
                       (unsigned long long)timeout_ms / 1000, (unsigned)(timeout_ms % 1000), tool->name,
                       tool->limits.timeout_s);

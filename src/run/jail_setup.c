@@ -150,10 +150,15 @@ static int place_tools(const struct setup *setup, const char **ret_tool)
     return executed ? ck_paths_respell(plan, plan->root_inside, false) : -ENOMEM;
 }
 
-/* Without a jail a path that begins with /work is one of the host beneath the root. */
+/*
+ * Without a jail a path that begins with /work is one of the host beneath the root. Few runs have
+ * one, and the path of the root costs a look-up in /proc.
+ */
 static int respell_on_host(struct ck_plan *plan)
 {
     char root[PATH_MAX];
+    if (!ck_paths_any_from_work(plan))
+        return 0;
     int r = ck_beneath_path(plan->root_fd, root, sizeof(root));
     plan->root_inside = r < 0 ? NULL : ck_arena_strdup(&plan->arena, root);
     /* Without /proc the path is not known. Then no path among the arguments was accepted, either. */

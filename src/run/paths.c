@@ -136,6 +136,14 @@ static int respell(struct ck_plan *plan, const struct ck_path_use *use, const ch
     return strcmp(plan->argv[at], asked) == 0 ? 0 : remember(plan, at, asked);
 }
 
+bool ck_paths_any_from_work(const struct ck_plan *plan)
+{
+    for (size_t i = 0; plan->paths && i < plan->verdict.parsed.paths_count; i++)
+        if (plan->paths[i].from_work)
+            return true;
+    return false;
+}
+
 int ck_paths_respell(struct ck_plan *plan, const char *view, bool in_place)
 {
     const struct ck_parsed_args *parsed = &plan->verdict.parsed;

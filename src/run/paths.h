@@ -15,6 +15,9 @@
 /* Fills plan->paths. 0; -ECANCELED for a refusal; the negative errno of a shortage. */
 int ck_paths_check(const struct ck_plan_sources *sources, struct ck_plan *plan);
 
+/* Did one of the paths begin with /work, and is no path of the host? */
+bool ck_paths_any_from_work(const struct ck_plan *plan);
+
 /*
  * Writes the paths into plan->argv, as they are beneath `view`, the path of the root for the tool.
  * in_place: the tool sees the paths of the host, so only those that began with /work change.

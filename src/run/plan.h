@@ -109,9 +109,10 @@ struct ck_plan {
     struct ck_native_image native_jail;    /* its descriptor belongs to the context */
     struct ck_plan_bwrap bwrap;
     struct ck_plan_no_userns no_userns;
-    const char *host_root;   /* path of the root on the host */
-    const char *jail_cwd;    /* the working directory inside */
-    const char *root_inside; /* path of the root for the tool: in a jail /work, or as on the host */
+    const char *host_root; /* path of the root on the host */
+    const char *jail_cwd;  /* the working directory inside */
+    /* path of the root for the tool: in a jail /work, or as on the host; without a jail maybe NULL */
+    const char *root_inside;
     struct ck_plan_path *paths;
     struct ck_plan_respelled *respelled;
     size_t respelled_count;

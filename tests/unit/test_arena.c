@@ -111,6 +111,24 @@ static void strings_are_copied(void **state)
     ck_arena_done(&arena);
 }
 
+/* Around the size up to which a text is formatted once. */
+static void printed_text_of_any_length_is_whole(void **state)
+{
+    (void)state;
+    static char source[5000];
+    memset(source, 'x', sizeof(source) - 1);
+    static const int lengths[] = {0, 1, 253, 254, 255, 256, 257, 4998};
+    struct ck_arena arena = {0};
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        const char *printed = ck_arena_printf(&arena, "%.*s!", lengths[i], source);
+        assert_non_null(printed);
+        assert_int_equal(strlen(printed), lengths[i] + 1);
+        assert_memory_equal(printed, source, (size_t)lengths[i]);
+        assert_int_equal(printed[lengths[i]], '!');
+    }
+    ck_arena_done(&arena);
+}
+
 static void vectors_are_copied_with_their_strings(void **state)
 {
     (void)state;
@@ -157,6 +175,7 @@ int main(void)
         cmocka_unit_test(the_maximum_holds),
         cmocka_unit_test(absurd_sizes_are_refused),
         cmocka_unit_test(strings_are_copied),
+        cmocka_unit_test(printed_text_of_any_length_is_whole),
         cmocka_unit_test(vectors_are_copied_with_their_strings),
         cmocka_unit_test(copies_fail_when_full),
     };

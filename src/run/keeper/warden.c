@@ -581,8 +581,6 @@ static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
     (void)ck_pump_end(&run.pump_pid);
     if (run.in_bwrap)
         take_status(&run);
-    for (int i = CK_WIRE_STDOUT_READ; i < CK_WIRE_FDS; i++)
-        ck_nolibc_close(fds[i]);
     run.report.kill = run.in_bwrap ? CK_KILL_PIDNS : kill_strength(warden);
     note_hits(warden, &run, plan->limits);
     clean = clean && run.report.stage != CK_STAGE_LIMITS;
@@ -600,13 +598,13 @@ static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
         send_denials(warden, &run);
     bool sent =
         !run.orphaned && ck_nolibc_send(warden->socket_fd, &run.report, sizeof(run.report), run.overlay_fd) >= 0;
+    /* After the report, so that the caller does not wait for it. */
     ck_nolibc_close(run.overlay_fd);
+    for (int i = CK_WIRE_STDOUT_READ; i < CK_WIRE_FDS; i++)
+        ck_nolibc_close(fds[i]);
     if (!sent || !reusable)
         return false;
-    /*
-     * After the report, so that the caller does not wait for it. We do not end if it fails: the
-     * next plan may have been sent already.
-     */
+    /* We do not end if it fails: the next plan may have been sent already. */
     warden->needs_reset = warden->jailed && ck_native_jail_reset(&warden->jail) < 0;
     return true;
 }
