@@ -140,8 +140,9 @@ static int make_attempt(const struct attack_call *call, const struct ck_attack_a
                         struct ck_attack_result *result, struct choke_error *error)
 {
     struct choke_result *run = NULL;
-    /* A run with egress has one layer more than the run that inspect_jail made. */
-    if (attempt->entry != CK_ATTACK_EGRESS && !has_layer(call->jail->layers, attempt->layer)) {
+    /* Runs with egress or workspace_code have another layer than the run that inspect_jail made. */
+    if (attempt->entry != CK_ATTACK_EGRESS && attempt->entry != CK_ATTACK_CODE &&
+        !has_layer(call->jail->layers, attempt->layer)) {
         not_available(result, attempt->layer, "");
         return 0;
     }

@@ -19,7 +19,14 @@
 /* ---- the table ---- */
 
 /* The policy entry that starts the attacker. It is the index into ck_attack_entries. */
-enum ck_attack_entry { CK_ATTACK_PLAIN = 0, CK_ATTACK_WRITES, CK_ATTACK_EGRESS, CK_ATTACK_ENTRIES };
+enum ck_attack_entry {
+    CK_ATTACK_PLAIN = 0,
+    CK_ATTACK_WRITES,
+    CK_ATTACK_EGRESS,
+    CK_ATTACK_LOOPBACK,
+    CK_ATTACK_CODE, /* workspace_code */
+    CK_ATTACK_ENTRIES
+};
 
 /* How a failed attempt is recognized. */
 enum ck_attack_check {

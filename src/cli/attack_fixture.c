@@ -10,6 +10,7 @@
  *   root/new                      must not appear
  *   root/link, root/proc-link     symlinks to the secret
  *   root/script                   must not be executed or mapped as code
+ *   root/interpreted              a script, whose interpreter must not be executed
  *   root/stream.socket, root/datagram.socket   listeners; two more are on loopback and abstract
  */
 #include "cli/attack.h"
@@ -47,8 +48,8 @@
 #endif
 
 /*
- * Entries for the attacker: with the default workspace, with a writable one, and with egress to a
- * host that does not exist.
+ * Entries for the attacker: with the default workspace, with a writable one, with egress to a host
+ * that does not exist, with loopback, and with workspace_code.
  */
 static const char policy_format[] =
     "version: 1\n"
@@ -59,6 +60,9 @@ static const char policy_format[] =
     "  - {name: %s, why: w, adr: \"0046\", route: external, path: '%s', workspace: rw}\n"
     "  - {name: %s, why: w, adr: \"0046\", route: external, path: '%s',\n"
     "     egress: [attack.example.org]}\n"
+    "  - {name: %s, why: w, adr: \"0046\", route: external, path: '%s', loopback: true}\n"
+    "  - {name: %s, why: w, adr: \"0046\", route: external, path: '%s', workspace: ro,\n"
+    "     workspace_code: true}\n"
     "  - {name: bwrap, why: w, adr: \"0046\", route: jail}\n";
 
 /* ---- files ---- */
@@ -72,13 +76,14 @@ static int write_file(int directory_fd, const char *name, const char *text, mode
 
 static int write_policy(const struct ck_attack_fixture *fixture, const char *program)
 {
-    /* Three paths, and the rest of the text. */
-    char text[4 * PATH_MAX];
+    /* A path for each entry, and the rest of the text. */
+    char text[(CK_ATTACK_ENTRIES + 1) * PATH_MAX];
     /* A quote would end the YAML string. An installation path with a quote is not supported. */
     if (strchr(program, '\''))
         return -EINVAL;
     int length = snprintf(text, sizeof(text), policy_format, ck_attack_entries[CK_ATTACK_PLAIN], program,
-                          ck_attack_entries[CK_ATTACK_WRITES], program, ck_attack_entries[CK_ATTACK_EGRESS], program);
+                          ck_attack_entries[CK_ATTACK_WRITES], program, ck_attack_entries[CK_ATTACK_EGRESS], program,
+                          ck_attack_entries[CK_ATTACK_LOOPBACK], program, ck_attack_entries[CK_ATTACK_CODE], program);
     if (length < 0 || (size_t)length >= sizeof(text))
         return -ENAMETOOLONG;
     return write_file(AT_FDCWD, fixture->policy, text, 0600);
@@ -93,6 +98,8 @@ static int write_files(struct ck_attack_fixture *fixture, int root_fd)
         r = write_file(root_fd, "victim", SECRET_TEXT, 0644);
     if (r == 0)
         r = write_file(root_fd, "script", "#!/bin/sh\nexit 0\n", 0755);
+    if (r == 0)
+        r = write_file(root_fd, "interpreted", "#!/usr/bin/env --version\n", 0755);
     (void)snprintf(target, sizeof(target), "/proc/self/root%s", fixture->secret);
     if (r == 0 && (symlinkat(fixture->secret, root_fd, "link") < 0 || symlinkat(target, root_fd, "proc-link") < 0 ||
                    stat(fixture->secret, &fixture->secret_before) < 0 ||

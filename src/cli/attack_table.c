@@ -14,6 +14,8 @@
 #define MAPS "nothing but libraries of the system is mapped as code"
 #define SOCKETS "no socket and no listener of the host is reached"
 #define EGRESS "with egress nothing but the proxy is reached"
+#define LOOPBACK "with loopback nothing of the host is reached"
+#define CODE_OUTSIDE "with workspace_code nothing outside of the root is executed"
 #define PROCESSES "no process of the host is reached"
 #define PRIVILEGES "no privilege is gained"
 #define KERNEL "risky parts of the kernel are closed"
@@ -24,10 +26,13 @@
 #define PROGRAM "/usr/bin/env"
 #define ECHO "/bin/echo"
 
+/* Of a run with workspace_code, in place of "execs". */
+#define CODE_LAYER "execs_outside_root"
+
 const char *const ck_attack_entries[CK_ATTACK_ENTRIES] = {
-    [CK_ATTACK_PLAIN] = "attacker",
-    [CK_ATTACK_WRITES] = "attacker-writes",
-    [CK_ATTACK_EGRESS] = "attacker-egress",
+    [CK_ATTACK_PLAIN] = "attacker",         [CK_ATTACK_WRITES] = "attacker-writes",
+    [CK_ATTACK_EGRESS] = "attacker-egress", [CK_ATTACK_LOOPBACK] = "attacker-loopback",
+    [CK_ATTACK_CODE] = "attacker-code",
 };
 
 /*
@@ -151,6 +156,28 @@ const struct ck_attack_attempt ck_attack_attempts[] = {
     {EGRESS, "a raw socket", "egress", CK_ATTACK_EGRESS, .args = NET("socket", "2", "3", "6")},
     {EGRESS, "its own server", "egress", CK_ATTACK_EGRESS, .args = NET("bind", "8080")},
     {EGRESS, "a socket in the repository", "egress", CK_ATTACK_EGRESS, .args = CALLS("path", "stream.socket")},
+
+    /* seccomp holds some of these; but without net_ns there is no run with loopback. */
+    {LOOPBACK, "a listener on loopback", "net_ns", CK_ATTACK_LOOPBACK, .args = NET("reach", "127.0.0.1", "{port}")},
+    {LOOPBACK, "the same by any address", "net_ns", CK_ATTACK_LOOPBACK, .args = NET("reach", "0.0.0.0", "{port}")},
+    {LOOPBACK, "the same by IPv6", "net_ns", CK_ATTACK_LOOPBACK, .args = NET("reach", "::ffff:127.0.0.1", "{port}")},
+    {LOOPBACK, "an abstract socket", "net_ns", CK_ATTACK_LOOPBACK, .args = CALLS("abstract", "{abstract}")},
+    {LOOPBACK, "a socket in the repository", "net_ns", CK_ATTACK_LOOPBACK, .args = CALLS("path", "stream.socket")},
+    {LOOPBACK, "another machine", "net_ns", CK_ATTACK_LOOPBACK, .args = NET("reach", "192.0.2.1", "443")},
+    {LOOPBACK, "another machine, by datagram", "net_ns", CK_ATTACK_LOOPBACK, .args = NET("query", "192.0.2.1", "53")},
+    {LOOPBACK, "a raw socket", "net_ns", CK_ATTACK_LOOPBACK, .args = NET("socket", "2", "3", "6")},
+
+    {CODE_OUTSIDE, "another program", CODE_LAYER, CK_ATTACK_CODE, .args = EXEC("plain", PROGRAM, "--version")},
+    {CODE_OUTSIDE, "the same by execveat", CODE_LAYER, CK_ATTACK_CODE, .args = EXEC("execveat", PROGRAM, "--version")},
+    {CODE_OUTSIDE, "the same by a script of the repository", CODE_LAYER, CK_ATTACK_CODE,
+     .args = EXEC("plain", "./interpreted")},
+    {CODE_OUTSIDE, "the same by the loader", CODE_LAYER, CK_ATTACK_CODE, CK_ATTACK_CHECK_FAILED,
+     .args = EXEC("plain", "{loader}", PROGRAM, "--version")},
+    {CODE_OUTSIDE, "a copy in the scratch directory", CODE_LAYER, CK_ATTACK_CODE,
+     .args = EXEC("home", PROGRAM, "--version")},
+    {CODE_OUTSIDE, "a copy in memory", CODE_LAYER, CK_ATTACK_CODE, .args = EXEC("memory", PROGRAM, "--version")},
+    {CODE_OUTSIDE, "a file without a name, by the loader", CODE_LAYER, CK_ATTACK_CODE,
+     .args = CODE("unnamed", "{loader}", ECHO, "/tmp")},
 
     /*
      * 23 is SIGURG, which attack_fixture.c waits for. In a pid namespace the pid of the host finds

@@ -16,7 +16,8 @@ from jails import JAILS
 from no_userns import WAYS, NoUserns
 
 STATES = {"held", "broken", "not_available"}
-# Only root may do these, or the attempt is about what the machine may not have, or would leave a file in /tmp.
+# Only root may do these, or the attempt is about what the machine may not have, or would leave a file in /tmp or send
+# something.
 RIGHTS = {"a copy in /tmp, by the loader", "the password file", "the keys of the user", "the same of a device node",
           "the same of its stdin", "modes, owner, times and flags of its own file", "the same by its file handle",
           "a device node", "a setting of the kernel", "a mount",
@@ -25,7 +26,8 @@ RIGHTS = {"a copy in /tmp, by the loader", "the password file", "the keys of the
           "typing into a terminal", "the same with high bits", "calls of i386", "calls of x32", "family packet",
           "family alg", "family vsock", "the memory map of the first process", "the root of the first process",
           "files that the first process has open", "the first process, traced", "the memory of the first process",
-          "a descriptor of the first process", "inherited descriptors", "a copy in sealed memory"}
+          "a descriptor of the first process", "inherited descriptors", "a copy in sealed memory", "a raw socket",
+          "another machine", "another machine, by datagram"}
 
 
 def check_shape(document):
@@ -78,6 +80,7 @@ class World:
         self.box, self.root = box, box.directory("attacked/root")
         self.secret = box.file("attacked/secret", "a secret\n", 0o600)
         box.file("attacked/root/script", "#!/bin/sh\nexit 0\n", 0o755)
+        box.file("attacked/root/interpreted", "#!/usr/bin/env --version\n", 0o755)
         for name, target in (("link", self.secret), ("proc-link", f"/proc/self/root{self.secret}")):
             (self.root / name).symlink_to(target)
         self.sockets = [self.listen(socket.AF_INET, ("127.0.0.1", 0)), self.listen(socket.AF_UNIX, "\0" + marker),
@@ -173,4 +176,4 @@ def test_missing_layers_are_named(box, way):
     assert not bwrap["available"] and native["available"]
     missing = {attempt["layer"] for promise in native["promises"] for attempt in promise["attempts"]
                if attempt["state"] == "not_available"}
-    assert missing == {"egress", "fresh_root", "ipc_ns", "mount_ns", "pid_ns"}
+    assert missing == {"egress", "execs_outside_root", "fresh_root", "ipc_ns", "mount_ns", "net_ns", "pid_ns"}
