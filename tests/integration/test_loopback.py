@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import socket
 
 import pytest
 
@@ -76,6 +77,25 @@ def test_as_many_tests_pass_as_outside(once_cell, make, least):
     count, failed = passing(outside.out)
     assert count >= least and failed == 0, outside
     assert passing(inside.stream("stdout")) == [count, 0] and inside.status == 0, inside.document
+
+
+REACHES = """
+const assert = require('assert'), net = require('net');
+for (const host of ['127.0.0.1', '::1'])
+  it('reaches ' + host, done => {
+    const socket = net.connect(%d, host, () => { socket.destroy(); done(); }).on('error', done);
+  });
+"""
+
+
+def test_suite_does_not_reach_the_host(cell):
+    """The same suite reaches a service of the host without a jail."""
+    with socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True) as service:
+        project(cell.box, "mocha", REACHES % service.getsockname()[1])
+        assert passing(cell.box.call(["npm", "test"]).out) == [2, 0]
+        answer = cell.run("npm", "test", policy="default", timeout=60)
+        assert passing(answer.stream("stdout")) == [0, 2], answer.document
+        assert answer.stream("stdout").count(b"ECONNREFUSED") >= 2
 
 
 def test_names_are_those_of_the_run(listening):

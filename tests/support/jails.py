@@ -176,3 +176,15 @@ class WorkspaceCell(Cell):
         if jail == "none":
             policy = self.plain.get(policy, policy)
         return super().run(*argv, jail=jail, policy=policy, **shape)
+
+
+class WorkspaceLoopbackCell(WorkspaceCell):
+    """A program of the repository, with `loopback`: the entry of a test suite."""
+
+    def keys(self, name, **keys):
+        return super().keys(name, **{"loopback": True, **keys})
+
+    def inside(self, *argv, **shape):
+        answer = super().inside(*argv, **shape)
+        assert answer["loopback"] and answer["workspace_code"], answer.document
+        return answer

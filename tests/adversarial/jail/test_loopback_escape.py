@@ -1,7 +1,8 @@
 """Promise: Egress.
-Attacker: a tool whose entry has `loopback`. Means: its sockets, towards services of the host on
-127.0.0.1 and ::1, abstract sockets and sockets in files, other machines, the kernel's own families,
-the loopback of another run; with egress, the port of the proxy, which it takes or pretends to be.
+Attacker: a tool whose entry has `loopback`; a program of the repository that has `workspace_code` too.
+Means: its sockets, towards services of the host on 127.0.0.1 and ::1, abstract sockets and sockets in
+files, other machines, the kernel's own families, the loopback of another run; with egress, the port of
+the proxy, which it takes or pretends to be.
 
 Expected (R87): TCP and UDP within the run's own loopback, and nothing else. Outside the jail the same
 calls reach the host.
@@ -12,7 +13,7 @@ import socket
 import pytest
 
 from conftest import CELLS
-from jails import LoopbackCell
+from jails import LoopbackCell, WorkspaceLoopbackCell
 from kernel import FAMILIES
 from test_jail_sockets import (  # noqa: F401 - they are made again, on the cell of this file
     listen, reached_only_outside, test_abstract_socket_is_not_reached, test_loopback_is_not_reached,
@@ -27,9 +28,12 @@ REFUSED_KINDS = {"ping": (INET, DATAGRAM, ICMP), "ping6": (INET6, DATAGRAM, 58),
                  "sctp packets": (INET, SEQPACKET, SCTP), "udplite": (INET, DATAGRAM, UDPLITE), "rdm": (INET, RDM, 0)}
 
 
-@pytest.fixture(params=CELLS)
+@pytest.fixture(params=[*CELLS, "repository"])
 def cell(request, once_box):
-    """For one kind of caller: the network is the same for each. The attacks with egress have both."""
+    """For one kind of caller: the network is the same for each. The attacks with egress have both. "repository": the
+    attacker is a program of the repository, which has `workspace_code` too."""
+    if request.param == "repository":
+        return WorkspaceLoopbackCell(once_box, "native")
     return LoopbackCell(once_box, request.param)
 
 
@@ -55,12 +59,9 @@ def test_other_kinds_are_refused(box, egress):
                 cell.refused_inside("breach_net", "socket", family, kind, 0, errnos="EAFNOSUPPORT")
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "::ffff:127.0.0.1", "0.0.0.0"])
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2", "127.255.255.254", "::1", "::", "::ffff:127.0.0.1", "0.0.0.0"])
 def test_service_of_the_host_is_not_reached(cell, address):
-    family = socket.AF_INET6 if address == "::1" else socket.AF_INET
-    with socket.socket(family) as service:
-        service.bind(("::1" if address == "::1" else "127.0.0.1", 0))
-        service.listen(8)
+    with socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True) as service:
         port = service.getsockname()[1]
         cell.succeeds_outside("breach_net", "reach", address, port)
         service.accept()[0].close()
@@ -91,13 +92,15 @@ def test_nothing_else_is_reached(cell, address, way):
 
 
 def test_each_run_has_its_own(cell):
-    """A server of one run is not there for another that runs beside it."""
-    serve = ("const net = require('net'); const s = net.createServer().listen(4567, '127.0.0.1', () => "
-             "console.log('up')); setTimeout(() => s.close(), 2000)")
+    """A server of one run is not there for another that runs beside it. It serves until there is a file 'stop'."""
+    serve = ("require('net').createServer().listen(4567, '127.0.0.1', () => console.log('up')); "
+             "setInterval(() => require('fs').existsSync('stop') && process.exit(0), 20)")
     policy = cell.write_policy(more=[cell.box.entry("node", route="external", loopback=True)])
     server = cell.box.popen(["node", "-e", serve], shape={"options": ["--jail", cell.jail], "policy": policy, "form": "--stream"})
     assert server.stdout.readline() == b"up\n"
     cell.refused_inside("breach_net", "reach", "127.0.0.1", 4567, policy=policy, errnos="ECONNREFUSED")
+    assert server.poll() is None
+    cell.box.file("root/stop")
     assert server.wait() == 0
 
 
