@@ -51,8 +51,11 @@ struct choke_doctor_report {
     size_t tool_count;
     const struct choke_layer_report *layers;
     size_t layer_count;
-    const char *cache_path; /* NULL if no cache was used */
-    const char *cache_note; /* why it was ignored, or could not be written; else NULL */
+    const char *cache_path;     /* NULL if no cache was used */
+    const char *cache_note;     /* why it was ignored, or could not be written; else NULL */
+    const char *machine_policy; /* the file of the machine's policy; NULL if there is none */
+    bool machine_locked;        /* it is locked */
+    bool machine_binds;         /* and the caller is not root: runs cannot be weakened */
 };
 
 /* Zero-filled: the cache is used, every tool and every layer is checked. */
@@ -64,6 +67,21 @@ struct choke_doctor_options {
     bool (*stop)(void *data);
     void *data;
 };
+
+/*
+ * Is the machine's policy, /etc/chokepoint/policy.yaml, locked for this context? 0: no, or its
+ * caller is root. -EPERM: yes; the message says that what ("another probes file") is refused. A
+ * front end asks before it reads a file of the caller that widens what is run. what NULL: -EPERM
+ * only if the context was made with options that are refused; then every run of it is.
+ */
+CHOKE_API int choke_locked(const struct choke_context *context, const char *what, struct choke_error *error);
+
+/*
+ * The log that CHOKE_AUDIT_DEFAULT means: $XDG_STATE_HOME/chokepoint/audit.jsonl, else
+ * $HOME/.local/state/... For a caller whom a locked policy binds it is the latter, in the home that
+ * the password database has for the real user id. -ENAMETOOLONG if size is too small.
+ */
+CHOKE_API int choke_audit_default_path(char *ret_path, size_t size, struct choke_error *error);
 
 /*
  * Is this machine ready? Each tool is found, hashed and run with its entry's version_args, all of

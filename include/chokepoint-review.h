@@ -24,13 +24,18 @@ extern "C" {
 struct choke_policy;
 
 /*
- * path NULL: the policy embedded in the library. Any regular file of at most 1 MiB is accepted,
- * wherever it is and whoever may write it: what choke_context_new would refuse about that is a
- * finding here. Text that is not a valid policy is a finding too, so this returns 0 for it. A
+ * path NULL: the policy that choke_context_new takes without a path: the machine's, else the
+ * embedded one. Any regular file of at most 1 MiB is accepted, wherever it is and whoever may write
+ * it: what choke_context_new would refuse about that is a finding here. Text that is not a valid policy is a finding too, so this returns 0 for it. A
  * negative errno if the file cannot be read.
  */
 CHOKE_API int choke_policy_open(const char *path, struct choke_policy **ret_policy, struct choke_error *error);
+/* The policy embedded in the library, also where the machine has one. */
+CHOKE_API int choke_policy_open_embedded(struct choke_policy **ret_policy, struct choke_error *error);
 CHOKE_API void choke_policy_free(struct choke_policy *policy); /* NULL is fine */
+
+/* The path of the file; NULL for the embedded policy. It lives as long as the policy. */
+CHOKE_API const char *choke_policy_file(const struct choke_policy *policy);
 
 struct choke_finding {
     enum choke_severity severity;
@@ -46,7 +51,7 @@ struct choke_finding {
  * its line and column); a decision record that is not in adr_dir as a regular file NNNN-*.md; no
  * adr_dir at all, if the file cites a record. Warnings: a direct tool without argument rules;
  * egress that is opaque; a grant without adr or why; two records with one number; a file that a run
- * would refuse because others may write it. Entries of the embedded policy cite records of this
+ * would refuse because others may write it; locked and roots where they have no effect. Entries of the embedded policy cite records of this
  * build, which are known by number; for the embedded policy itself a note says so.
  *
  * Returns 0 and the findings, which live as long as the policy; -ENOMEM when out of memory.
@@ -57,7 +62,8 @@ CHOKE_API int choke_policy_check(struct choke_policy *policy, const struct choke
 /*
  * The whole policy as one line of JSON, which lives as long as the policy. -EINVAL: not valid.
  *
- *   {"format": 1, "file", "version", "adr_dir", "search_path": [...], "tools": [{...}]}
+ *   {"format": 1, "file", "version", "adr_dir", "search_path": [...], "locked", "roots",
+ *    "tools": [{...}]}
  *
  * A tool has every key of chokepoint-policy(5) under its own name, and "line". A key that is absent
  * is null if absence has a meaning (args, path, sha256, execs, limits.timeout_s ...), else its

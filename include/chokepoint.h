@@ -206,10 +206,7 @@ typedef void (*choke_event_fn)(void *data, const struct choke_event *event);
 
 struct choke_context;
 
-/*
- * When a record is on the disk. In each case it is in the file when a call returns, and survives
- * the end of your program.
- */
+/* When a record is on the disk. It is in the file when a call returns, and outlives your program. */
 enum choke_audit_sync {
     /* at most a second later if more records follow; and when the context is freed */
     CHOKE_AUDIT_SYNC_BATCHED = 0,
@@ -218,12 +215,25 @@ enum choke_audit_sync {
     CHOKE_AUDIT_SYNC_NONE /* when the kernel writes it */
 };
 
-/* Zero-filled: the embedded policy, no events, no audit. */
+/* Where calls are recorded. */
+enum choke_audit_log {
+    CHOKE_AUDIT_NAMED = 0, /* in audit_path; without it nowhere */
+    CHOKE_AUDIT_DEFAULT,   /* in the default log, choke_audit_default_path(); audit_path is NULL */
+    CHOKE_AUDIT_OFF        /* nowhere, which a locked policy refuses; audit_path is NULL */
+};
+
+/*
+ * Zero-filled: the machine's policy or the embedded one, no events, no audit.
+ *
+ * If the machine's policy is locked (chokepoint-policy(5)) and the caller is not root, the log is
+ * the default one, also if none is named. With another policy_path, another audit_path or
+ * CHOKE_AUDIT_OFF every run is refused; choke_locked() says so at once.
+ */
 struct choke_options {
     /*
-     * The policy file; NULL means the one embedded in the library. Refused: a file that anyone but
-     * its owner may write, one that is owned by someone other than root or the caller, one over 1
-     * MiB, and, for each request, one that is inside the request's root.
+     * The policy file; NULL: the machine's, /etc/chokepoint/policy.yaml, else the one embedded in
+     * the library. Refused: a file that anyone but its owner may write, one of another user than
+     * root or the caller, one over 1 MiB, and, for each request, one inside the request's root.
      */
     const char *policy_path;
     choke_event_fn on_event;
@@ -241,18 +251,15 @@ struct choke_options {
      * trusted. So does a call with a tool that could write to the log: the log is beneath the root,
      * and the entry's workspace is rw. The next call tries again.
      *
-     * The first call of a tool reads its whole file for the digest. The digest is remembered as
-     * choke_doctor's answers are.
+     * The first call of a tool reads its file for the digest, which choke_doctor's cache keeps.
      */
     const char *audit_path;
     enum choke_audit_sync audit_sync;
     uint64_t audit_max_bytes; /* at this size the log is rotated, see docs/audit.md; 0: never */
+    enum choke_audit_log audit_log;
 };
 
-/*
- * options may be NULL. On failure *ret_context is not changed; error->outcome is CHOKE_POLICY where
- * the fault is in the policy.
- */
+/* options may be NULL. error->outcome is CHOKE_POLICY where the fault is in the policy. */
 CHOKE_API int choke_context_new(const struct choke_options *options, struct choke_context **ret_context,
                                 struct choke_error *error);
 
@@ -276,10 +283,7 @@ enum choke_jail {
 enum choke_stdin {
     CHOKE_STDIN_NULL = 0, /* /dev/null */
     CHOKE_STDIN_BYTES,    /* stdin_bytes, stdin_length; copied by the call */
-    /*
-     * stdin_fd; stays the caller's, who may close it after the call. In a jail: copied to a pipe.
-     */
-    CHOKE_STDIN_FD
+    CHOKE_STDIN_FD        /* stdin_fd; the caller may close it after the call; in a jail: by a pipe */
 };
 
 enum choke_stream { CHOKE_STDOUT = 1, CHOKE_STDERR = 2 };
@@ -303,10 +307,7 @@ struct choke_request {
     const char *cwd;         /* a relative path is taken from root; "." is root itself */
     uint64_t timeout_ms;     /* 1 ms to 365 days; or CHOKE_TIMEOUT_FROM_POLICY: the entry's limit */
 
-    /*
-     * A probe's name makes this a "run external", and env must be empty. NULL: an ordinary run.
-     * ^[a-z][a-z0-9_]{0,63}$
-     */
+    /* ^[a-z][a-z0-9_]{0,63}$: makes it a "run external" with an empty env. NULL: an ordinary run. */
     const char *probe;
 
     /*
@@ -336,8 +337,7 @@ struct choke_request {
      * The directory that gets a copy of what the tool wrote, if the entry's workspace is overlay
      * (else "invalid"). It must be empty, owned by the caller and not writable by others; it is
      * created if it is missing. It must be outside the root. NULL: what the tool wrote is
-     * discarded. A file is there complete or not at all. Deleted files are in the list of changes
-     * only.
+     * discarded. A file is there complete or not at all. Deleted files are only in the changes.
      */
     const char *keep_path;
 
@@ -374,11 +374,7 @@ struct choke_capture {
 
 /* A limit, and what enforced it. */
 struct choke_limit {
-    /*
-     * Its key in the policy: memory_mib, processes, cpu_s, file_size_mib, open_files, egress_mib,
-     * egress_connections.
-     */
-    const char *name;
+    const char *name; /* its key in `limits` of the policy: "memory_mib", "processes", ... */
     uint64_t value;
     /*
      * "cgroup2" or "cgroup1": for all processes of the run together. "rlimit": for each process,
@@ -390,8 +386,7 @@ struct choke_limit {
 
 /*
  * A difference between the repository and the view of it that a tool with `workspace: overlay`
- * left. A file with the same bytes and mode as before is not listed, whatever happened to it in
- * between.
+ * left. A file that has the same bytes and mode as before is not listed.
  */
 struct choke_file_change {
     const char *path; /* from the root, any bytes; "." is the root itself */

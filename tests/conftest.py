@@ -27,6 +27,7 @@ from egress import EgressBox  # noqa: E402
 from feature import full, sanitized, skip  # noqa: E402
 from gates import Gate, ScriptedServer  # noqa: E402
 from jails import JAILS, Cell, EgressCell  # noqa: E402
+from machine import MachineBox  # noqa: E402
 from processes import describe, wait_until  # noqa: E402
 from network import Network  # noqa: E402
 
@@ -243,6 +244,18 @@ def user_box(stage, ordinary):
 @pytest.fixture
 def root_box(stage, superuser):
     yield from box_of(stage, superuser)
+
+
+@pytest.fixture
+def machine_box(stage, superuser, ordinary):  # pylint: disable=unused-argument
+    """An ordinary caller on a machine with its own policy. Only root can make such a machine."""
+    yield from box_of(stage, ordinary, lambda base: MachineBox(stage, ordinary, base))
+
+
+@pytest.fixture
+def root_machine_box(stage, superuser):
+    """The same for root."""
+    yield from box_of(stage, superuser, lambda base: MachineBox(stage, superuser, base))
 
 
 @pytest.fixture(params=CELLS)

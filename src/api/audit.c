@@ -8,6 +8,7 @@
  */
 #include "api/context.h"
 
+#include "api/audit_place.h"
 #include "api/readiness.h"
 #include "base/error.h"
 #include "base/quote.h"
@@ -18,7 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NO_RECORD_HINT "no record, no run; --no-audit runs without one"
+#define NO_RECORD_HINT "no record, no run%s"
+#define NO_AUDIT_HINT "; --no-audit runs without one"
 
 /* ---- open and close ---- */
 
@@ -34,22 +36,79 @@ static const char *absolute(struct ck_arena *arena, const char *path)
                                       : NULL;
 }
 
+/* Without a default path the call fails: it must not run silently without a record. */
+static int find_usual(char ret_path[PATH_MAX], struct choke_error *error)
+{
+    struct choke_error cause;
+    int r = ck_audit_place_usual(ret_path, &cause);
+    return r == 0 ? 0
+                  : ck_error_set(error, CHOKE_SPAWN_FAILED, cause.errnum,
+                                 "%s; name one with --audit FILE, or run without one with --no-audit", cause.message);
+}
+
+/*
+ * A caller whom the machine's policy binds has one log. What was asked for in its place refuses
+ * every run, and that is recorded here. Without a home there is no log: then nothing runs at all.
+ */
+static int find_locked(struct choke_context *context, const struct choke_options *options, struct choke_error *error)
+{
+    struct ck_machine *machine = &context->machine;
+    struct ck_audit *audit = &context->audit;
+    struct choke_error cause = {0};
+    char place[PATH_MAX], home[PATH_MAX];
+    int r = ck_audit_place_locked(machine->uid, home, place, &cause);
+    if (r == -ENOENT) {
+        machine->rules.refusal = cause;
+        return 0;
+    }
+    if (r < 0) {
+        if (error)
+            *error = cause;
+        return r;
+    }
+    const char *asked = options->audit_path ? absolute(&context->text, options->audit_path) : NULL;
+    audit->path = ck_arena_strdup(&context->text, place);
+    machine->home = ck_arena_strdup(&context->text, home);
+    audit->digests.home = machine->home;
+    if (!audit->path || !machine->home || (options->audit_path && !asked))
+        return ck_error_oom(error);
+    if (options->audit_log == CHOKE_AUDIT_OFF)
+        ck_machine_refuse(machine, "to run without an audit log is refused to all but root; leave --no-audit out");
+    else if (asked && strcmp(asked, place) != 0)
+        ck_machine_refuse(machine, "another audit log is refused to all but root; leave --audit out");
+    return 0;
+}
+
+/* audit->path stays NULL where nothing is recorded. */
+static int find_path(struct choke_context *context, const struct choke_options *options, struct choke_error *error)
+{
+    char usual[PATH_MAX];
+    const char *path = options->audit_path;
+    if (context->machine.bound)
+        return find_locked(context, options, error);
+    if (options->audit_log == CHOKE_AUDIT_DEFAULT) {
+        int r = find_usual(usual, error);
+        if (r < 0)
+            return r;
+        path = usual;
+    }
+    context->audit.path = path ? absolute(&context->text, path) : NULL;
+    return path && !context->audit.path ? ck_error_oom(error) : 0;
+}
+
 int ck_audit_init(struct choke_context *context, const struct choke_options *options, struct choke_error *error)
 {
     struct ck_audit *audit = &context->audit;
-    /* Before anything can fail: ck_audit_done closes what is not -1. */
-    audit->directory.fd = -1;
-    audit->log.fd = -1;
-    /* No audit: path stays NULL, and nothing is recorded. */
-    if (!options->audit_path)
-        return 0;
-    if (options->audit_path[0] == '\0' || options->audit_sync > CHOKE_AUDIT_SYNC_NONE)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "an audit log needs a path and a valid audit_sync");
+    const char *path = options->audit_path;
+    if ((path && (path[0] == '\0' || options->audit_log != CHOKE_AUDIT_NAMED)) ||
+        options->audit_log > CHOKE_AUDIT_OFF || options->audit_sync > CHOKE_AUDIT_SYNC_NONE)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL,
+                            "an audit log needs a path and a valid audit_sync; audit_log is for a context without one");
+    int found = find_path(context, options, error);
+    if (found < 0 || !audit->path)
+        return found;
     audit->sync = options->audit_sync;
     audit->max_bytes = options->audit_max_bytes;
-    audit->path = absolute(&context->text, options->audit_path);
-    if (!audit->path)
-        return ck_error_oom(error);
     /* Records of several contexts may be in one log; the random id says which belong together. */
     int r = ck_log_random_hex(audit->id, CK_AUDIT_LOG_HEX);
     return r == 0 ? 0 : ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot get random bytes for the audit log");
@@ -156,7 +215,7 @@ static int fail_unrecorded(const struct choke_context *context, const struct cho
 {
     return ck_error_set(error, CHOKE_SPAWN_FAILED, cause->errnum,
                         "the call cannot be recorded in '%s': %s (" NO_RECORD_HINT ")", CK_QUOTE(context->audit.path),
-                        cause->message);
+                        cause->message, context->machine.bound ? "" : NO_AUDIT_HINT);
 }
 
 /*

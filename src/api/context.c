@@ -56,6 +56,7 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context)
     return (struct ck_plan_sources){
         .policy = context->policy,
         .policy_place = context->from_file ? &context->policy_place : NULL,
+        .locked = ck_machine_rules(&context->machine),
         .search = &context->search,
         .execs = &context->execs,
         .native_images = &context->native_images,
@@ -65,6 +66,7 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context)
         .null_fd = context->null_fd,
         .audit_path = context->audit.path,
         .find_state = ck_toolcache_path,
+        .state_home = context->machine.home,
     };
 }
 
@@ -83,26 +85,58 @@ static int digest_result(struct choke_context *context, struct choke_error *erro
 }
 
 /* On failure the caller frees context->loaded and the place with close_context. */
-static int load_policy(struct choke_context *context, const char *path, struct choke_error *error)
+static int load_file(struct choke_context *context, const struct ck_rulefile *file, struct choke_error *error)
 {
-    if (!path) {
-        context->policy = &ck_policy_default;
-        return 0;
-    }
     char *text;
     size_t length;
-    const struct ck_rulefile file = ck_policyfile(path);
-    int r = ck_rulefile_read(&file, &text, &length, &context->policy_place, error);
+    int r = ck_rulefile_read(file, &text, &length, &context->policy_place, error);
     if (r < 0)
         return r;
     /* From here on policy_place is open, and close_context closes it. */
     context->from_file = true;
     /* The digest is of the text that was parsed, not of the file: the file may change meanwhile. */
     ck_digest_bytes(text, length, context->policy_sha256);
-    r = ck_policy_parse(path, text, length, &context->loaded, error);
+    r = ck_policy_parse(file->path, text, length, &context->loaded, error);
     context->policy = context->loaded;
     free(text);
     return r < 0 || !context->loaded->extends ? r : digest_result(context, error);
+}
+
+static void unload_file(struct choke_context *context)
+{
+    if (context->from_file)
+        ck_trust_done(&context->policy_place);
+    ck_policy_free(context->loaded);
+    context->loaded = NULL;
+    context->from_file = false;
+}
+
+/*
+ * The file that the caller names, else the machine's, else the embedded one (R1). The machine's is
+ * read first in any case: it says whether the caller may name another.
+ */
+static int load_policy(struct choke_context *context, const char *path, struct choke_error *error)
+{
+    struct ck_machine *machine = &context->machine;
+    int r = ck_machine_look(error);
+    if (r > 0) {
+        const struct ck_rulefile file = ck_policyfile(CK_LOCKED_FILE);
+        r = load_file(context, &file, error);
+        if (r == 0)
+            ck_machine_bind(machine, context->policy);
+    }
+    if (r < 0)
+        return r;
+    if (machine->exists && (!path || strcmp(path, CK_LOCKED_FILE) == 0))
+        return ck_machine_use(context, error);
+    if (!path) {
+        context->policy = &ck_policy_default;
+        return 0;
+    }
+    ck_machine_refuse(machine, "another policy is refused to all but root; leave --policy out");
+    unload_file(context);
+    const struct ck_rulefile file = ck_policyfile(path);
+    return load_file(context, &file, error);
 }
 
 /* Once for all: choke_tool returns pointers that live as long as the context. */
@@ -119,6 +153,8 @@ static int write_installs(struct choke_context *context)
 static int open_context(struct choke_context *context, const struct choke_options *options, struct choke_error *error)
 {
     int r = load_policy(context, options->policy_path, error);
+    if (r == 0)
+        r = ck_audit_init(context, options, error);
     if (r < 0)
         return r;
     if (write_installs(context) < 0 || ck_binary_search_init(&context->search, context->policy->search_path.items,
@@ -144,8 +180,6 @@ static int open_context(struct choke_context *context, const struct choke_option
 /* Releases what open_context made; the watch, the jobs and the audit are ended before. */
 static void close_context(struct choke_context *context)
 {
-    if (context->from_file)
-        ck_trust_done(&context->policy_place);
     ck_execs_done(&context->execs);
     ck_native_images_done(&context->native_images);
     /*
@@ -161,7 +195,7 @@ static void close_context(struct choke_context *context)
     ck_native_no_userns_done(&context->no_userns_filters);
     ck_binary_search_done(&context->search);
     ck_fd_close(&context->null_fd);
-    ck_policy_free(context->loaded);
+    unload_file(context);
     ck_arena_done(&context->text);
     free(context);
 }
@@ -174,7 +208,6 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a pointer for the context is required");
     if (!options)
         options = &standard;
-    /* options->policy_path NULL: the embedded policy. */
     struct choke_context *context = calloc(1, sizeof(*context));
     if (!context)
         return ck_error_oom(error);
@@ -192,9 +225,9 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
     context->watch = (struct ck_watch){.epoll_fd = -1, .timer_fd = -1, .anchor_fd = -1};
     context->on_event = options->on_event;
     context->event_data = options->event_data;
-    int r = ck_audit_init(context, options, error);
-    if (r == 0)
-        r = open_context(context, options, error);
+    context->audit.directory.fd = -1;
+    context->audit.log.fd = -1;
+    int r = open_context(context, options, error);
     if (r < 0) {
         close_context(context);
         return r;

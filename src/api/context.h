@@ -10,6 +10,7 @@
 #define CK_API_CONTEXT_H
 
 #include "api/audit.h"
+#include "api/machine.h"
 #include "api/slices.h"
 #include "egress/proxy.h"
 #include "policy/load.h"
@@ -26,6 +27,7 @@ struct choke_context {
     const struct ck_policy *policy;
     struct ck_policy *loaded; /* NULL: the embedded policy is used */
     bool from_file;
+    struct ck_machine machine;
     struct ck_trusted policy_place;
     struct ck_binary_search search;
     struct ck_execs execs;

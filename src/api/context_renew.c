@@ -91,6 +91,9 @@ int ck_context_renew(struct choke_context *context, struct choke_error *error)
         ck_error_add_hint(error);
         return r;
     }
+    r = ck_machine_check_caller(&context->machine, &now, error);
+    if (r < 0)
+        return r;
     /* A jail that was proven from outside a Landlock domain is not proven from inside. */
     bool hidden = ck_retire_is_unreachable(&context->watch.launcher, &now);
     if (!ck_caller_same_authority(&now, &context->caller) || hidden)

@@ -273,6 +273,10 @@ static bool report_rest(struct doctor_box *box, const struct ck_readiness *readi
         good = good && box->report.cache_path;
     }
     box->report.cache_note = copy(box, toolcache->error.message, &good);
+    const struct ck_machine *machine = &readiness->context->machine;
+    box->report.machine_policy = machine->exists ? CK_LOCKED_FILE : NULL;
+    box->report.machine_locked = machine->locked;
+    box->report.machine_binds = machine->bound;
     return good;
 }
 
@@ -315,7 +319,7 @@ int choke_doctor(struct choke_context *context, const struct choke_doctor_option
         .context = context, .only = options->tools, .stop = options->stop, .stop_data = options->data};
     if (!options->no_cache) {
         /* No root: doctor is not about a repository. */
-        ck_toolcache_open(&toolcache, NULL);
+        ck_toolcache_open(&toolcache, context->machine.home, NULL);
         readiness.cache = &toolcache.cache;
     }
     r = examine(&readiness, &toolcache, !options->no_layers, box, error);

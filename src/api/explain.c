@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "jail/mounts.h"
+#include "run/locked.h"
 #include "sys/beneath.h"
 
 #include <errno.h>
@@ -124,6 +125,10 @@ int choke_explain(struct choke_context *context, const struct choke_request *req
     if (!request || !ret_decision)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a request and a pointer for the decision are required");
     struct ck_plan_sources sources = ck_context_sources(context);
+    /* What may not run may be explained: another policy by its own rules, and any log. */
+    struct ck_locked locked = context->machine.rules;
+    locked.refusal.outcome = CHOKE_NONE;
+    sources.locked = sources.locked && context->machine.in_use ? &locked : NULL;
     struct ck_plan plan;
     struct decision_box *box = NULL;
     r = ck_plan_make(&sources, request, &plan);

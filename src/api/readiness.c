@@ -217,7 +217,10 @@ static int take_tool(struct ck_readiness *readiness, struct ck_readiness_tool *t
                                           .stdin_fd = -1};
     struct ck_plan_sources sources = ck_context_sources(readiness->context);
     struct ck_plan plan;
-    /* The only place where the special policy is used. */
+    /* The only place where the special policy is used. It runs in a directory of its own choice. */
+    struct ck_locked locked = readiness->context->machine.rules;
+    locked.roots = NULL;
+    sources.locked = sources.locked ? &locked : NULL;
     sources.policy = &readiness->policy;
     int r = ck_plan_make(&sources, &request, &plan);
     bool allowed = r == 0 && plan.verdict.outcome == CHOKE_NONE;
@@ -355,7 +358,11 @@ static int take_tools(struct ck_readiness *readiness)
 int ck_readiness_check(struct ck_readiness *readiness, struct choke_error *error)
 {
     const struct ck_policy *policy = readiness->context->policy;
-    int r = narrow_policy(readiness);
+    /* Tools are run for their versions, so this is refused like any run. */
+    int r = ck_machine_check(&readiness->context->machine, error);
+    if (r < 0)
+        return r;
+    r = narrow_policy(readiness);
     readiness->tools = ck_arena_array(&readiness->arena, policy->tools_count + 1u, sizeof(*readiness->tools));
     readiness->depend.search = policy->search_path.items;
     readiness->depend.search_count = policy->search_path.count;

@@ -7,6 +7,7 @@
 #include "api/review.h"
 
 #include "api/build_records.h"
+#include "api/machine.h"
 #include "api/policyfile.h"
 #include "base/destination.h"
 #include "base/error.h"
@@ -30,7 +31,7 @@
  */
 #define FINDINGS_OF_TOOL 4
 #define FINDINGS_OF_GRANT 2
-#define FINDINGS_OF_FILE 4
+#define FINDINGS_OF_FILE 6
 
 const char *choke_severity_name(enum choke_severity severity)
 {
@@ -78,10 +79,8 @@ static int parse(struct choke_policy *policy, const void *text, size_t length, s
  * A file that a run would refuse (its owner, its mode) is read nevertheless, and refusal says why.
  * Only one that cannot be read is a failure.
  */
-static int open_policy(struct choke_policy *policy, const char *path, struct choke_error *error)
+static int read_policy(struct choke_policy *policy, const char *path, struct choke_error *error)
 {
-    if (!path)
-        return parse(policy, ck_policy_default_text, ck_policy_default_length, error);
     char *text;
     size_t length;
     policy->file = ck_arena_strdup(&policy->arena, path);
@@ -96,19 +95,39 @@ static int open_policy(struct choke_policy *policy, const char *path, struct cho
     return r;
 }
 
-int choke_policy_open(const char *path, struct choke_policy **ret_policy, struct choke_error *error)
+/* path NULL: the embedded policy. */
+static int open_policy(const char *path, struct choke_policy **ret_policy, struct choke_error *error)
 {
     if (!ret_policy)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a pointer for the policy is required");
     struct choke_policy *policy = calloc(1, sizeof(*policy));
     if (!policy)
         return ck_error_oom(error);
-    int r = open_policy(policy, path, error);
+    int r = path ? read_policy(policy, path, error)
+                 : parse(policy, ck_policy_default_text, ck_policy_default_length, error);
     if (r < 0)
         choke_policy_free(policy);
     else
         *ret_policy = policy;
     return r;
+}
+
+int choke_policy_open(const char *path, struct choke_policy **ret_policy, struct choke_error *error)
+{
+    int there = path ? 0 : ck_machine_look(error);
+    if (there < 0)
+        return there;
+    return open_policy(there > 0 ? CK_LOCKED_FILE : path, ret_policy, error);
+}
+
+int choke_policy_open_embedded(struct choke_policy **ret_policy, struct choke_error *error)
+{
+    return open_policy(NULL, ret_policy, error);
+}
+
+const char *choke_policy_file(const struct choke_policy *policy)
+{
+    return policy ? policy->file : NULL;
 }
 
 void choke_policy_free(struct choke_policy *policy)
@@ -428,10 +447,24 @@ static void check_execs(struct review *check)
         (void)add_finding(check, CHOKE_SEVERITY_ERROR, CK_NATIVE_OUTSIDE_SYSTEM, CK_QUOTE(unmapped));
 }
 
+/* The keys of the machine's policy. Another file may have them, so that it can be tried before. */
+static void check_lock(struct review *check, const struct ck_policy *model)
+{
+    bool is_machine = check->policy->file && strcmp(check->policy->file, CK_LOCKED_FILE) == 0;
+    check->key = "locked";
+    if (model->locked && !is_machine)
+        (void)add_finding(check, CHOKE_SEVERITY_WARNING,
+                          "'locked' and 'roots' have an effect only in '" CK_LOCKED_FILE "'");
+    check->key = "roots";
+    if (model->roots.count > 0 && !model->locked)
+        (void)add_finding(check, CHOKE_SEVERITY_WARNING, "'roots' has no effect without 'locked: true'");
+}
+
 static void check_tools(struct review *check, const struct ck_policy *model)
 {
     check_directory(check);
     check_duplicate_records(check);
+    check_lock(check, model);
     for (uint32_t i = 0; i < model->grants_count; i++) {
         check->grant = &model->grants[i];
         check_grant(check);

@@ -16,10 +16,10 @@
 #include <string.h>
 
 /* A relative path is ignored, as the XDG specification requires. */
-bool ck_toolcache_path(char path[PATH_MAX])
+bool ck_toolcache_path(const char *home, char path[PATH_MAX])
 {
-    const char *base = secure_getenv("XDG_CACHE_HOME");
-    const char *home = secure_getenv("HOME");
+    const char *base = home ? NULL : secure_getenv("XDG_CACHE_HOME");
+    home = home ? home : secure_getenv("HOME");
     int length = 0;
     if (base && base[0] == '/')
         length = snprintf(path, PATH_MAX, "%s/chokepoint", base);
@@ -54,11 +54,11 @@ static bool is_inside(const char *path, const struct ck_identity *root)
     }
 }
 
-void ck_toolcache_open(struct ck_toolcache *toolcache, const struct ck_identity *root)
+void ck_toolcache_open(struct ck_toolcache *toolcache, const char *home, const struct ck_identity *root)
 {
     char *text = NULL;
     size_t length;
-    if (!ck_toolcache_path(toolcache->path)) {
+    if (!ck_toolcache_path(home, toolcache->path)) {
         (void)ck_error_set(&toolcache->error, CHOKE_NONE, ENOENT, "neither XDG_CACHE_HOME nor HOME names a directory");
         return;
     }

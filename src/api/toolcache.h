@@ -21,15 +21,18 @@ struct ck_toolcache {
     struct choke_error error; /* the note for the report */
 };
 
-/* The directory, which may not exist; false if no variable names one. */
-bool ck_toolcache_path(char path[PATH_MAX]);
+/*
+ * The directory, which may not exist. home: it is there, whatever the environment says; NULL: by the
+ * environment, and false if no variable names one.
+ */
+bool ck_toolcache_path(const char *home, char path[PATH_MAX]);
 
 /*
  * Before the call: zero-filled, fd -1. A cache that cannot be read or is not trusted leaves it
  * empty, with a note. So does a directory inside root (NULL: no root), because the repository could
  * have written it; nothing is created there.
  */
-void ck_toolcache_open(struct ck_toolcache *toolcache, const struct ck_identity *root);
+void ck_toolcache_open(struct ck_toolcache *toolcache, const char *home, const struct ck_identity *root);
 void ck_toolcache_done(struct ck_toolcache *toolcache);
 
 #endif

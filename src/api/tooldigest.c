@@ -63,13 +63,14 @@ static void save(struct ck_toolcache *toolcache, const char *policy, const struc
 /* ---- the tool ---- */
 
 /* 0, or a negative errno: the file cannot be read, or changed during the read. */
-static int hash(const struct ck_plan *plan, const struct ck_version *version, const char *policy, char *buffer)
+static int hash(const struct ck_plan *plan, const char *home, const char *policy, char *buffer)
 {
+    const struct ck_version *version = &plan->tool_version;
     struct ck_toolcache toolcache = {.fd = -1};
     /*
      * Opened for each hash: this is rare, and another process may have saved the digest meanwhile.
      */
-    ck_toolcache_open(&toolcache, &plan->root);
+    ck_toolcache_open(&toolcache, home, &plan->root);
     const char *known = find_cached(&toolcache.cache, version);
     int r = 0;
     if (known)
@@ -95,7 +96,7 @@ const char *ck_tooldigest_find(struct ck_tooldigests *digests, const struct ck_p
     for (size_t i = 0; i < digests->count; i++)
         if (ck_version_equal(&digests->items[i].version, version))
             return digests->items[i].sha256;
-    if (hash(plan, version, policy, buffer) < 0)
+    if (hash(plan, digests->home, policy, buffer) < 0)
         return NULL;
     ck_tooldigest_remember(digests, version, buffer);
     return buffer;

@@ -24,7 +24,8 @@ struct ck_tooldigest {
 struct ck_tooldigests {
     struct ck_tooldigest items[CK_TOOLDIGESTS];
     size_t count;
-    size_t next; /* index to replace when the table is full */
+    size_t next;      /* index to replace when the table is full */
+    const char *home; /* where the cache is; NULL: the environment says it */
 };
 
 /*

@@ -252,6 +252,9 @@ static int attack_all(struct ck_attack_jail jails[CK_ATTACK_JAILS], struct ck_at
     struct choke_context *context = NULL;
     uint64_t deadline_ms = ck_clock_now_ms() + TOTAL_MS;
     int r = choke_context_new(&options, &context, error);
+    /* Every attempt would be refused, and look as if a jail had held. */
+    if (r == 0)
+        r = choke_locked(context, NULL, error);
     for (size_t i = 0; r == 0 && i < CK_ATTACK_JAILS; i++)
         r = ck_attack_jail(context, fixture, deadline_ms, &jails[i], error);
     choke_context_free(context);

@@ -1,7 +1,4 @@
-/*
- * audit.c - the default path of the audit log, and how the audit commands read and report; see
- * audit.h.
- */
+/* audit.c - how the audit commands read and report; see audit.h. */
 #include "cli/audit.h"
 
 #include "base/fd.h"
@@ -14,23 +11,6 @@
 #include <unistd.h>
 
 #define TEXT_MAX (16 << 20) /* far more than all heads that the library accepts */
-
-/* The XDG specification says that a relative path in XDG_STATE_HOME must be ignored. */
-int ck_audit_default(char ret_path[PATH_MAX], struct choke_error *error)
-{
-    const char *state = getenv("XDG_STATE_HOME");
-    const char *home = getenv("HOME");
-    int length = -1;
-
-    if (state && state[0] == '/')
-        length = snprintf(ret_path, PATH_MAX, "%s/chokepoint/audit.jsonl", state);
-    else if (home && home[0] == '/')
-        length = snprintf(ret_path, PATH_MAX, "%s/.local/state/chokepoint/audit.jsonl", home);
-    if (length > 0 && length < PATH_MAX)
-        return 0;
-    return ck_text_error(error, CHOKE_INVALID, ENOENT, "no default path for the audit log: %s",
-                         length < 0 ? "neither XDG_STATE_HOME nor HOME is an absolute path" : "its path is too long");
-}
 
 /* Status 2, not 125: a script can tell a damaged log from one that was not read. */
 int ck_audit_unreadable(const struct choke_error *error)
@@ -48,7 +28,8 @@ void ck_audit_report_damage(const struct choke_audit_report *report)
 /* path must live as long as files: its address is added, not a copy. */
 const char *const *ck_audit_paths(struct ck_string_list *files, char path[PATH_MAX], struct choke_error *error)
 {
-    if (files->count == 0 && (ck_audit_default(path, error) < 0 || ck_options_add_word(files, path, error) < 0))
+    if (files->count == 0 &&
+        (choke_audit_default_path(path, PATH_MAX, error) < 0 || ck_options_add_word(files, path, error) < 0))
         return NULL;
     return files->items;
 }

@@ -1,5 +1,5 @@
 /*
- * audit.h - what the audit commands share, and the default path of the log.
+ * audit.h - what the audit commands share.
  */
 #ifndef CK_CLI_AUDIT_H
 #define CK_CLI_AUDIT_H
@@ -12,12 +12,6 @@ enum ck_audit_exit {
     CK_AUDIT_BROKEN = 1,    /* the log is damaged */
     CK_AUDIT_UNREADABLE = 2 /* the log cannot be read, or a head or key is not valid */
 };
-
-/*
- * $XDG_STATE_HOME/chokepoint/audit.jsonl, or .local/state/... in $HOME. Returns a negative errno
- * and *error if neither is an absolute path.
- */
-int ck_audit_default(char ret_path[PATH_MAX], struct choke_error *error);
 
 /* Prints one line on stderr and returns CK_AUDIT_UNREADABLE. */
 int ck_audit_unreadable(const struct choke_error *error);

@@ -1,6 +1,6 @@
 /*
  * cmd_completion.c - prints a completion script. The scripts are made from the command tables and
- * from the embedded policy: its tools are offered after "run".
+ * from the default policy: its tools are offered after "run".
  */
 #include "cli/cli.h"
 #include "front/text.h"
@@ -59,14 +59,14 @@ static int list_tools(const struct choke_context *context, struct ck_string_list
     return 0;
 }
 
-/* A script completes the tools of the embedded policy, whatever policy is used later. */
+/* A script completes the tools of the default policy, whatever policy is used later. */
 static int print_script(const struct shell *shell)
 {
     struct choke_context *context = NULL;
     struct choke_error error = {0};
     struct ck_string_list tools = {0};
 
-    /* NULL: default options, with the embedded policy. */
+    /* NULL: default options: the machine's policy, or the embedded one. */
     int r = choke_context_new(NULL, &context, &error);
     if (r >= 0)
         r = list_tools(context, &tools, &error);

@@ -16,7 +16,7 @@
 #define DIGEST_SHOWN 12 /* digits of the sha256; --json has all 64 */
 
 struct doctor_options {
-    const char *policy; /* NULL: the embedded policy */
+    const char *policy; /* NULL: the default one */
     bool no_cache;      /* versions and digests are found anew */
     bool attack;        /* attack.c instead of the report */
     struct ck_review_options review;
@@ -25,7 +25,7 @@ struct doctor_options {
 #define TARGET(field) .offset = offsetof(struct doctor_options, field)
 
 static const struct ck_option doctor_options[] = {
-    {"--policy", "FILE", "use this policy, not the embedded one", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(policy)},
+    {"--policy", "FILE", "use this policy, not the default one", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(policy)},
     {"--attack", NULL, "try to break out of each jail here; takes up to 30 s", CK_OPTION_FLAG, TARGET(attack)},
     {"--json", NULL, "print one JSON object", CK_OPTION_FLAG, TARGET(review.json)},
     {"--no-cache", NULL, "ask every tool again, and cache nothing", CK_OPTION_FLAG, TARGET(no_cache)},
@@ -119,6 +119,11 @@ static void print_report(const struct choke_doctor_report *report)
     struct doctor_colours colours = choose_colours();
     const char *group = "";
 
+    if (report->machine_policy)
+        (void)printf("machine policy %s: %s\n\n", report->machine_policy,
+                     !report->machine_locked ? "not locked"
+                     : report->machine_binds ? "locked; runs of this user cannot be weakened"
+                                             : "locked, but not for root");
     (void)printf("tools (%s)\n", CK_TEXT_SAFE(report->policy));
     for (size_t i = 0; i < report->tool_count; i++)
         print_tool(&colours, &report->tools[i]);
@@ -191,6 +196,9 @@ static json_t *report_object(const struct choke_doctor_report *report)
     bad |= json_object_set_new(object, "ready", json_boolean(report->ready));
     bad |= json_object_set_new(object, "policy", ck_jansson_bytes(report->policy));
     bad |= json_object_set_new(object, "policy_sha256", ck_jansson_text(report->policy_sha256));
+    bad |= json_object_set_new(object, "machine_policy", ck_jansson_bytes(report->machine_policy));
+    bad |= json_object_set_new(object, "machine_locked", json_boolean(report->machine_locked));
+    bad |= json_object_set_new(object, "machine_binds", json_boolean(report->machine_binds));
     bad |= json_object_set_new(object, "tools", tools);
     bad |= json_object_set_new(object, "layers", layers);
     bad |= json_object_set_new(object, "cache", ck_jansson_bytes(report->cache_path));

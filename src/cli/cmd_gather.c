@@ -43,7 +43,7 @@ struct gather_options {
     bool json; /* the document instead of the summary */
     bool require;
     const char *probes; /* NULL: the embedded ones */
-    const char *policy; /* NULL: the embedded one */
+    const char *policy; /* NULL: the default one */
     const char *keep;   /* NULL: output is not stored */
     bool verbose;
     bool help;
@@ -79,7 +79,7 @@ static const struct ck_option gather_options[] = {
     {"--require", NULL, "exit 1 unless every probe that applies is ok", CK_OPTION_FLAG, TARGET(require)},
     {"--keep", "DIR", "store what each call printed in DIR", CK_OPTION_STRING, CK_OFFER_DIRECTORIES, TARGET(keep)},
     {"--probes", "FILE", "use these probes, not the embedded ones", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(probes)},
-    {"--policy", "FILE", "use this policy, not the embedded one", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(policy)},
+    {"--policy", "FILE", "use this policy, not the default one", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(policy)},
     CK_RECORDING_OPTIONS(gather_options, recording),
     {"--verbose", NULL, "show all events, not only warnings", CK_OPTION_FLAG, TARGET(verbose)},
     {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(help)},
@@ -319,11 +319,13 @@ static int make_ready(struct gather *gather, const char *repository, struct chok
         r = open_keep(gather, error);
     if (r == 0)
         r = open_out(gather, error);
-    if (r == 0)
-        r = ck_recording_set(&gather->given.recording, &options, error);
+    ck_recording_set(&gather->given.recording, &options);
     /* Before the context is made, because its events are printed through this. */
     choose_notes(gather);
-    return r < 0 ? r : choke_context_new(&options, &gather->context, error);
+    if (r == 0)
+        r = choke_context_new(&options, &gather->context, error);
+    /* A locked policy of the machine refuses the probes too: they choose what is called. */
+    return r < 0 ? r : choke_locked(gather->context, gather->given.probes ? "another probes file" : NULL, error);
 }
 
 /* ---- results ---- */

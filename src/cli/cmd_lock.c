@@ -12,7 +12,7 @@
 
 /* The command has --policy and --check itself, so review.policy is not used. */
 struct lock_options {
-    const char *policy;              /* NULL: the embedded policy */
+    const char *policy;              /* NULL: the default one */
     const char *output;              /* NULL: LOCK_NAME */
     bool check;                      /* compare, write nothing */
     struct ck_review_options review; /* json and help */
@@ -21,7 +21,7 @@ struct lock_options {
 #define TARGET(field) .offset = offsetof(struct lock_options, field)
 
 static const struct ck_option lock_options[] = {
-    {"--policy", "FILE", "use this policy, not the embedded one", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(policy)},
+    {"--policy", "FILE", "use this policy, not the default one", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(policy)},
     {"--output", "FILE", "write to FILE (default: " LOCK_NAME ")", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(output)},
     {"--check", NULL, "write nothing: compare with FILE", CK_OPTION_FLAG, TARGET(check)},
     {"--json", NULL, "print one JSON object", CK_OPTION_FLAG, TARGET(review.json)},

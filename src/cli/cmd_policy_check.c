@@ -84,15 +84,16 @@ static json_t *report_object(const char *file, const struct choke_finding *findi
 }
 
 /* The JSON form has the notes too. They never change the status. */
-static int report(const struct ck_review_options *given, const char *file, const struct choke_finding *findings,
-                  size_t length)
+static int report(const struct ck_review_options *given, const struct choke_policy *policy,
+                  const struct choke_finding *findings, size_t length)
 {
+    const char *file = choke_policy_file(policy);
+    const char *name = file ? file : "default policy";
     struct tally tally = count(findings, length);
     int status = tally.errors > 0 ? STATUS_BAD : 0;
 
     if (given->json)
         return ck_review_write(report_object(file, findings, length), status);
-    const char *name = file ? file : "default policy";
     print_findings(name, findings, length);
     (void)printf("%s: %s, %zu error%s, %zu warning%s\n", CK_TEXT_SAFE(name), tally.errors > 0 ? "bad" : "good",
                  tally.errors, tally.errors == 1 ? "" : "s", tally.warnings, tally.warnings == 1 ? "" : "s");
@@ -112,12 +113,12 @@ static int run_check(char *const *args)
     int status = ck_review_parse(&ck_command_policy_check, args, 0, 1, &given, operands);
     if (status >= 0)
         return status;
-    /* NULL opens the embedded policy. findings belong to policy. */
+    /* NULL opens the default policy. findings belong to policy. */
     if (choke_policy_open(operands[0], &policy, &error) < 0 ||
         choke_policy_check(policy, &findings, &length, &error) < 0)
         status = ck_review_failure(&given, &error);
     else
-        status = report(&given, operands[0], findings, length);
+        status = report(&given, policy, findings, length);
     choke_policy_free(policy);
     return status;
 }
@@ -126,7 +127,7 @@ const struct ck_command ck_command_policy_check = {
     .name = "policy check",
     .operands = "[FILE]",
     .summary = "look for mistakes in a policy",
-    .details = "Without FILE the embedded policy is checked. Exit status: 0 good, warnings included; 1 an error was\n"
+    .details = "Without FILE the default policy is checked. Exit status: 0 good, warnings included; 1 an error was\n"
                "found; 125 the file cannot be read.\n",
     .operand = CK_OPERAND_FILE,
     .options = ck_review_policy_options,

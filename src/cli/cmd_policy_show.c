@@ -262,6 +262,10 @@ static void print_head(FILE *out, const json_t *policy)
                   CK_TEXT_SAFE(json_string_value(json_object_get(policy, "file"))), count, count == 1 ? "" : "s");
     json_array_foreach(json_object_get(policy, "search_path"), index, entry)(void)
         fprintf(out, "%s %s", index > 0 ? "," : "", CK_TEXT_SAFE(json_string_value(entry)));
+    if (json_is_true(json_object_get(policy, "locked")))
+        (void)fputs("\nlocked: as the machine's policy it binds everyone but root", out);
+    json_array_foreach(json_object_get(policy, "roots"), index, entry)(void)
+        fprintf(out, "%s %s", index > 0 ? "," : "\nroots:", CK_TEXT_SAFE(json_string_value(entry)));
     (void)fprintf(out, "\n\n%-16s %-8s %-4s %-4s %9s %s\n", "TOOL", "ROUTE", "MUST", "ADR", "LIMIT", "MAY BE GIVEN");
 }
 
@@ -325,9 +329,10 @@ const struct ck_command ck_command_policy_show = {
     .name = "policy show",
     .operands = "[FILE]",
     .summary = "show the tools of a policy and what each is granted",
-    .details = "Without FILE the embedded policy is shown, and so it is by the word default; a file of that name is\n"
-               "./default. --json has every field; chokepoint.h describes it. --yaml prints a policy that allows the\n"
-               "same, as one file: what FILE extends and grants is in its entries.\n",
+    .details = "Without FILE the default policy is shown: the machine's if there is one, else the embedded one.\n"
+               "The word default is the embedded policy; a file of that name is ./default. --json has every field;\n"
+               "chokepoint.h describes it. --yaml prints a policy that allows the same, as one file: what FILE\n"
+               "extends and grants is in its entries.\n",
     .operand = CK_OPERAND_FILE,
     .options = ck_review_show_options,
     .run = run_show,

@@ -165,10 +165,22 @@ static int report(struct run_command *run, enum ck_report_form form, const struc
     return ck_report_result(&run->session, form, &passed);
 }
 
-/* A dry run is not recorded. */
-static int set_audit(struct run_command *run, struct choke_options *options, struct choke_error *error)
+/* A dry run is not recorded, so it needs no default log. */
+static void set_audit(const struct run_command *run, struct choke_options *options)
 {
-    return run->given.dry_run ? 0 : ck_recording_set(&run->given.recording, options, error);
+    ck_recording_set(&run->given.recording, options);
+    if (run->given.dry_run && options->audit_log == CHOKE_AUDIT_DEFAULT)
+        options->audit_log = CHOKE_AUDIT_NAMED;
+}
+
+/* A dry run shows what a run would do: nothing, if the options are refused here. */
+static int explain(struct run_command *run, enum ck_report_form form)
+{
+    struct choke_error error = {0};
+
+    if (choke_locked(run->context, NULL, &error) < 0)
+        return ck_report_failure(&run->session, form, &error);
+    return ck_explain_request(&run->session, form, run->context, &run->request.request);
 }
 
 static int run_tool(struct run_command *run, char *const *argv)
@@ -181,15 +193,11 @@ static int run_tool(struct run_command *run, char *const *argv)
 
     /* Set before the context is made: it may report events at once. */
     run->events = (struct ck_event_printer){&run->session.notes, form, run->given.verbose};
-    if (build_request(run, argv, &error) < 0 || set_audit(run, &options, &error) < 0 ||
-        choke_context_new(&options, &run->context, &error) < 0)
-        /*
-         * The audit path is needed before the context: a run that should be recorded but cannot be
-         * is refused.
-         */
+    set_audit(run, &options);
+    if (build_request(run, argv, &error) < 0 || choke_context_new(&options, &run->context, &error) < 0)
         return ck_report_failure(&run->session, form, &error);
     if (run->given.dry_run)
-        return ck_explain_request(&run->session, form, run->context, &run->request.request);
+        return explain(run, form);
     if (run_to_end(run, &job, &error) < 0)
         return ck_report_failure(&run->session, form, &error);
     return report(run, form, choke_job_result(job));

@@ -12,14 +12,11 @@
 #include "chokepoint.h"
 #include "cli/options.h"
 
-#include <limits.h>
-
 struct ck_recording {
     const char *audit; /* --audit FILE; NULL: not given */
     bool no_audit;
     int audit_sync;         /* enum choke_audit_sync */
     size_t audit_max_bytes; /* 0: the log is never rotated */
-    char path[PATH_MAX];    /* the default path, if no option names one */
 };
 
 /* A log of this size is read in a third of a second. */
@@ -48,7 +45,7 @@ extern const struct ck_choice ck_recording_syncs[];
 /* Returns 0, or a negative errno and *error if two options exclude each other. */
 int ck_recording_check(const struct ck_recording *recording, struct choke_error *error);
 
-/* The default path is stored in recording, so recording must live as long as options. */
-int ck_recording_set(struct ck_recording *recording, struct choke_options *options, struct choke_error *error);
+/* Without --audit and --no-audit: the default log. */
+void ck_recording_set(const struct ck_recording *recording, struct choke_options *options);
 
 #endif

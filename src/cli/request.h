@@ -28,7 +28,7 @@ struct ck_request_options {
     bool require_jail;
     const char *keep; /* NULL: changes are not copied */
     bool sandbox;
-    const char *policy; /* NULL: the embedded policy */
+    const char *policy; /* NULL: the default one */
 };
 
 /* More than any number of bytes that is accepted on a command line. */
@@ -69,7 +69,7 @@ extern const struct ck_choice ck_request_jails[];
      CK_REQUEST_TARGET(keep)}, \
     {"--sandbox", NULL, "for untrusted code: requires a jail, passes no secret", CK_OPTION_FLAG, \
      CK_REQUEST_TARGET(sandbox)}, \
-    {"--policy", "FILE", "use this policy, not the embedded one", CK_OPTION_STRING, CK_OFFER_FILES, CK_REQUEST_TARGET(policy)}
+    {"--policy", "FILE", "use this policy, not the default one", CK_OPTION_STRING, CK_OFFER_FILES, CK_REQUEST_TARGET(policy)}
 /* clang-format on */
 
 /* What the request points to, besides argv and the options. */

@@ -41,7 +41,7 @@ const struct ck_option ck_review_show_options[] = {
 int ck_review_open(const char *operand, struct choke_policy **ret_policy, struct choke_error *error)
 {
     bool embedded = operand && strcmp(operand, "default") == 0;
-    return choke_policy_open(embedded ? NULL : operand, ret_policy, error);
+    return embedded ? choke_policy_open_embedded(ret_policy, error) : choke_policy_open(operand, ret_policy, error);
 }
 
 /*

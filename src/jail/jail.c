@@ -99,17 +99,19 @@ static int choose_by_name(struct ck_jails *jails, enum choke_jail wanted, struct
 }
 
 /* A jail was required, and only a weaker one is available. */
-static int refuse_weaker(struct ck_jails *jails, const struct ck_jail *jail, struct ck_jail_form form,
+static int refuse_weaker(struct ck_jails *jails, const struct ck_jail *jail, const struct ck_jail_needs *needs,
                          struct choke_error *error)
 {
+    bool other = needs->whole_by && needs->whole_by[0] != '\0';
+    const char *by = other ? needs->whole_by : "";
+    const char *options = other ? "" : " (--require-jail, --sandbox)";
     if (jail == &ck_jail_none)
-        return ck_error_set(
-            error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-            "a jail is required (--require-jail, --sandbox), and none is available: the tool would run without one");
+        return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
+                            "%sa jail is required%s, and none is available: the tool would run without one", by,
+                            options);
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-                        "a jail is required (--require-jail, --sandbox), and only the native jail without user "
-                        "namespaces is available: %s",
-                        ck_jail_look(jails, &ck_jail_native, form)->message);
+                        "%sa jail is required%s, and only the native jail without user namespaces is available: %s", by,
+                        options, ck_jail_look(jails, &ck_jail_native, needs->form)->message);
 }
 
 /* Without a network namespace a tool could connect without the proxy. */
@@ -146,5 +148,5 @@ int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, struct ck_jai
     if (!ret_choice->jail)
         ret_choice->jail = &ck_jail_none;
     bool weaker = ret_choice->jail == &ck_jail_none || ret_choice->jail == &ck_jail_native_no_userns;
-    return needs.whole && weaker ? refuse_weaker(jails, ret_choice->jail, needs.form, error) : 0;
+    return needs.whole && weaker ? refuse_weaker(jails, ret_choice->jail, &needs, error) : 0;
 }

@@ -559,6 +559,19 @@ static int check_search_path(const struct check_state *check, const struct ck_ya
     return r;
 }
 
+/* They are compared with the directories above a root, so that each has one spelling. */
+static int check_roots(const struct check_state *check, const struct ck_yaml_node *list)
+{
+    int r = list ? check_list(check, list, "roots", "", false) : 0;
+    for (uint32_t i = 0; r == 0 && list && i < list->count; i++)
+        if (!is_plain_path(check->policy->roots.items[i]))
+            r = REFUSE(check, ck_yaml_node_entry(list, i),
+                       "'%s' in 'roots' is not a plain absolute path, as in '/srv/work': no '.', '..', '//' or '/' at "
+                       "the end",
+                       CK_QUOTE(check->policy->roots.items[i]));
+    return r;
+}
+
 /* The version first: with another one nothing else need be right. */
 static int check_top(const struct check_state *check, const struct ck_yaml_node *root)
 {
@@ -569,7 +582,9 @@ static int check_top(const struct check_state *check, const struct ck_yaml_node 
     if (policy->adr_dir && strchr(policy->adr_dir, '\n'))
         return REFUSE(check, ck_yaml_node_value(root, "adr_dir"), "'adr_dir' has a line break; it must be one path");
     int r = check_list(check, ck_yaml_node_value(root, "remove"), "remove", "", false);
-    return r < 0 ? r : check_search_path(check, ck_yaml_node_value(root, "search_path"));
+    if (r == 0)
+        r = check_search_path(check, ck_yaml_node_value(root, "search_path"));
+    return r < 0 ? r : check_roots(check, ck_yaml_node_value(root, "roots"));
 }
 
 int ck_policy_check(const struct ck_policy *policy, const struct ck_yaml_tree *tree, struct choke_error *error)

@@ -294,6 +294,8 @@ const char *ck_policy_json(const struct ck_policy *policy, struct ck_arena *aren
     set(&object, "version", json_integer(policy->version));
     set(&object, "adr_dir", text(policy->adr_dir));
     set(&object, "search_path", list(&policy->search_path));
+    set(&object, "locked", json_boolean(policy->locked));
+    set(&object, "roots", policy->roots.count > 0 ? list(&policy->roots) : json_null());
     set(&object, "tools", array(policy->tools_count, policy, tool_entry));
     json_t *json = take(&object);
     const char *line = json ? write_line(json, arena) : NULL;

@@ -13,6 +13,7 @@
  */
 #include "policy/diff.h"
 
+#include "base/path.h"
 #include "policy/change_list.h"
 #include "policy/extend.h"
 #include "policy/helper_sets.h"
@@ -528,6 +529,40 @@ static void diff_search_path(struct ck_policy_changes *changes, const struct ck_
         ck_change_whole_list(changes, "search_path", was, is, WIDENS);
 }
 
+/* NULL: every root that is allowed now was allowed before. No list: any root. */
+static const char *why_roots_widen(const struct ck_list *was, const struct ck_list *is)
+{
+    if (was->count > 0 && is->count == 0)
+        return "any root is allowed";
+    for (uint32_t i = 0; was->count > 0 && i < is->count; i++) {
+        bool known = false;
+        for (uint32_t k = 0; !known && k < was->count; k++)
+            known = !!ck_path_beneath(was->items[k], is->items[i]);
+        if (!known)
+            return "a root is allowed that was not";
+    }
+    return NULL;
+}
+
+/* As if the policy were the machine's: in another file both keys have no effect. */
+static void diff_lock(struct ck_policy_changes *changes, const struct ck_policy *before, const struct ck_policy *after)
+{
+    const struct ck_list *was = &before->roots;
+    const struct ck_list *is = &after->roots;
+    ck_change_proof(changes, "locked", booleans[before->locked], booleans[after->locked],
+                    before->locked ? "every caller can choose another policy, no jail and no log" : NULL);
+    if (ck_policy_list_same(was, is))
+        return;
+    const char *was_text = was->count > 0 ? ck_change_join(changes, was) : NULL;
+    const char *is_text = is->count > 0 ? ck_change_join(changes, is) : NULL;
+    const char *why = why_roots_widen(was, is);
+    /* Another order, or a directory and one beneath it: the same roots are allowed. */
+    if (!why && !why_roots_widen(is, was))
+        ck_change_add(changes, NEUTRAL, "roots", was_text, is_text);
+    else
+        ck_change_add_proof(changes, "roots", was_text, is_text, why);
+}
+
 /* Another version may give every key another meaning, so it widens. */
 static void diff_top(struct ck_policy_changes *changes, const struct ck_policy *before, const struct ck_policy *after)
 {
@@ -537,6 +572,7 @@ static void diff_top(struct ck_policy_changes *changes, const struct ck_policy *
     if (!before->embedded && !after->embedded)
         ck_change_text(changes, "adr_dir", before->adr_dir, after->adr_dir, NEUTRAL);
     diff_search_path(changes, before, after);
+    diff_lock(changes, before, after);
 }
 
 static void diff_tools(struct ck_policy_changes *changes, const struct ck_policy *before, const struct ck_policy *after)

@@ -333,7 +333,7 @@ static bool grant_limits(const struct judge *judge)
  * The stricter route decides: a tool that may only run in a jail does not leave it when another
  * tool runs it.
  */
-static bool is_external(const struct ck_verdict *verdict)
+bool ck_judge_is_external(const struct ck_verdict *verdict)
 {
     bool external = verdict->tool->route == CK_ROUTE_EXTERNAL;
     for (size_t i = 0; i < verdict->parsed.nested_count; i++)
@@ -352,7 +352,7 @@ static bool choose_jail(const struct judge *judge)
     bool egress = request->egress && request->egress[0];
     struct ck_grant grant;
     ck_grant_of(judge->verdict, &grant);
-    bool wanted = is_external(judge->verdict) || required || egress || grant.loopback;
+    bool wanted = ck_judge_is_external(judge->verdict) || required || egress || grant.loopback;
     switch (request->jail) {
     case CHOKE_JAIL_DEFAULT:
         judge->verdict->jail = grant.overlay ? CHOKE_JAIL_NATIVE : wanted ? CHOKE_JAIL_AUTO : CHOKE_JAIL_NONE;

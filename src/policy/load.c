@@ -272,9 +272,12 @@ static bool copy_policy(struct ck_policy *policy, const struct ck_policy *filled
     policy->search_path = filled->search_path;
     policy->extends = filled->extends;
     policy->remove = filled->remove;
+    policy->locked = filled->locked;
+    policy->roots = filled->roots;
     return copy_text(&policy->arena, &policy->file) && copy_optional(&policy->arena, &policy->adr_dir) &&
            copy_list(&policy->arena, &policy->search_path) && copy_list(&policy->arena, &policy->remove) &&
-           copy_grants(policy, filled, tree) && copy_tools(policy, filled, tree) && ck_policy_index(policy);
+           copy_list(&policy->arena, &policy->roots) && copy_grants(policy, filled, tree) &&
+           copy_tools(policy, filled, tree) && ck_policy_index(policy);
 }
 
 /* filled and all that it points to is freed with the schema; nothing of it may be in the policy. */

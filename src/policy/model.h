@@ -250,6 +250,8 @@ struct ck_policy {
     uint32_t version;
     const char *adr_dir; /* relative to the file; NULL if it is not set */
     struct ck_list search_path;
+    bool locked;          /* in the machine's policy: it binds everyone but root (run/locked.h) */
+    struct ck_list roots; /* with locked: the root of a request is in one of these directories */
     struct ck_tool *tools;
     uint32_t tools_count;
     const struct ck_tool **by_name; /* the same tools sorted by name, for ck_policy_find */

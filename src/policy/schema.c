@@ -198,6 +198,8 @@ static const cyaml_schema_field_t policy_fields[] = {
     CYAML_FIELD_UINT("version", CYAML_FLAG_DEFAULT, struct ck_policy, version),
     CYAML_FIELD_STRING_PTR("adr_dir", OPTIONAL, struct ck_policy, adr_dir, 1, TEXT_MAX),
     LIST_FIELD("search_path", struct ck_policy, search_path, 1, LIST_MAX),
+    CHOICE_FIELD("locked", struct ck_policy, locked, booleans),
+    LIST_FIELD("roots", struct ck_policy, roots, 1, LIST_MAX),
     CHOICE_FIELD("extends", struct ck_policy, extends, extended),
     LIST_FIELD("remove", struct ck_policy, remove, 0, LIST_MAX),
     CYAML_FIELD_SEQUENCE_COUNT("grant", OPTIONAL_LIST, struct ck_policy, grants, grants_count, &grant_entry, 0,

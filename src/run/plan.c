@@ -1,9 +1,9 @@
 /*
  * plan.c - makes the plan of a run, step by step. See plan.h.
  *
- * The order of the steps is the order of refusals: the verdict of the policy, then stdin, the root
- * and the place of the policy, then the working directory, the tool, and the jail. The first step
- * that refuses ends the plan.
+ * The order of the steps is the order of refusals: how the context was made, the verdict of the
+ * policy and its lock, then stdin, the root and the place of the policy, then the working directory,
+ * the tool, and the jail. The first step that refuses ends the plan.
  */
 #include "run/plan.h"
 
@@ -15,6 +15,7 @@
 #include "policy/sandbox.h"
 #include "run/bwrap_plan.h"
 #include "run/jail_setup.h"
+#include "run/locked.h"
 #include "run/paths.h"
 #include "run/tools.h"
 #include "sys/beneath.h"
@@ -64,6 +65,17 @@ static int step_judge(struct planner *planner)
     return plan->verdict.outcome == CHOKE_NONE ? 0 : -ECANCELED;
 }
 
+/* A context that was made with what the machine refuses runs nothing, whatever is requested. */
+static int step_context(struct planner *planner)
+{
+    return ck_locked_check_context(planner->sources->locked, planner->plan);
+}
+
+static int step_locked(struct planner *planner)
+{
+    return ck_locked_check_call(planner->sources->locked, planner->request, planner->plan);
+}
+
 /* Limits in the units of the kernel. CK_CONTROLS are those that a cgroup may hold. */
 static int step_limits(struct planner *planner)
 {
@@ -95,7 +107,7 @@ static int step_root(struct planner *planner)
             CK_QUOTE(planner->sources->policy->file), CK_QUOTE(planner->request->root));
         return refuse(planner, "policy.place");
     }
-    return 0;
+    return ck_locked_check_root(planner->sources->locked, planner->request, plan);
 }
 
 static int step_cwd(struct planner *planner)
@@ -134,8 +146,10 @@ static int step_jail(struct planner *planner)
     struct ck_plan *plan = planner->plan;
     struct ck_grant grant;
     ck_grant_of(&plan->verdict, &grant);
+    bool locked = ck_locked_needs_jail(planner->sources->locked, plan);
     const struct ck_jail_needs needs = {
-        .whole = request->require_jail || request->sandbox,
+        .whole = request->require_jail || request->sandbox || locked,
+        .whole_by = locked ? CK_LOCKED_PREFIX : "",
         .form = {.egress = plan->verdict.egress_count > 0,
                  .workspace_code = !!grant.workspace_code,
                  .loopback = !!grant.loopback},
@@ -324,8 +338,9 @@ int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_reque
      * In the order of refusals, see above. The jail comes after the tool: only a run that would
      * start needs a proof. argv and environment depend on the jail.
      */
-    static const plan_step steps[] = {step_judge, step_limits, step_stdin,    step_root,       step_cwd, step_paths,
-                                      step_tool,  step_jail,   step_argv_env, step_jail_setup, step_keep};
+    static const plan_step steps[] = {step_context,  step_judge,      step_locked, step_limits, step_stdin,
+                                      step_root,     step_cwd,        step_paths,  step_tool,   step_jail,
+                                      step_argv_env, step_jail_setup, step_keep};
     *ret = empty_plan;
     struct planner planner = {.sources = sources, .request = request, .plan = ret};
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {

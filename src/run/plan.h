@@ -20,6 +20,7 @@
 
 #define CK_LAYERS_MAX 18
 
+struct ck_locked;
 struct ck_native_directory;
 struct ck_native_images;
 struct ck_native_no_userns_filters;
@@ -30,6 +31,7 @@ struct ck_bwrap_state;
 struct ck_plan_sources {
     const struct ck_policy *policy;
     const struct ck_trusted *policy_place; /* NULL for the embedded policy */
+    const struct ck_locked *locked;        /* NULL: no locked policy binds the caller */
     struct ck_binary_search *search;
     struct ck_execs *execs;
     struct ck_native_images *native_images;
@@ -39,7 +41,8 @@ struct ck_plan_sources {
     int null_fd;
     const char *audit_path; /* absolute; NULL: no audit log */
     /* The directory of the state of chokepoint, which may not exist; false: no directory is known. */
-    bool (*find_state)(char ret_path[PATH_MAX]);
+    bool (*find_state)(const char *home, char ret_path[PATH_MAX]);
+    const char *state_home; /* its argument; NULL: by the environment */
 };
 
 /*

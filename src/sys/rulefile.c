@@ -51,6 +51,8 @@ static char *absolute(const char *path)
 
 static int check_owner(const struct ck_rulefile *file, const struct stat *status, struct choke_error *error)
 {
+    if (file->of_root && status->st_uid != 0)
+        return fail(file, error, EPERM, "does not belong to root; fix it with chown root");
     if (status->st_uid != 0 && status->st_uid != geteuid())
         return fail(file, error, EPERM, "belongs to another user; it must belong to root or to you");
     if (status->st_mode & (S_IWGRP | S_IWOTH))
@@ -95,7 +97,7 @@ int ck_rulefile_read(const struct ck_rulefile *file, char **ret_text, size_t *re
     CK_HEAP char *full = ck_heap_own(absolute(file->path));
     if (!full)
         return fail_open(file, error, errno);
-    int r = ck_trust_walk(full, &place, &trust);
+    int r = file->of_root ? ck_trust_walk_of_root(full, &place, &trust) : ck_trust_walk(full, &place, &trust);
     if (r < 0)
         r = trust.message[0] != '\0' ? fail(file, error, -r, trust.message) : fail_open(file, error, -r);
     else

@@ -16,6 +16,7 @@ struct ck_rulefile {
     const char *noun;           /* before the path in a message, with a space after it: "policy "; "" for none */
     enum choke_outcome outcome; /* of a failure */
     size_t max_bytes;
+    bool of_root; /* it and its path must belong to root; else to root or to the caller */
 };
 
 /*

@@ -27,6 +27,7 @@ struct trust_walk {
     int directory_fd;
     bool sticky; /* others may write to the directory, but it is sticky */
     unsigned links;
+    bool of_root; /* the caller is trusted no more than others */
     struct choke_error *error;
 };
 
@@ -74,9 +75,9 @@ bool ck_trust_passes(const struct ck_trusted *trusted, struct ck_identity direct
     return false;
 }
 
-static bool owner_trusted(const struct stat *status)
+static bool owner_trusted(const struct trust_walk *walk, const struct stat *status)
 {
-    return status->st_uid == 0 || status->st_uid == geteuid();
+    return status->st_uid == 0 || (!walk->of_root && status->st_uid == geteuid());
 }
 
 static int distrust(const struct trust_walk *walk, const char *name, const char *why)
@@ -91,8 +92,8 @@ static int enter(struct trust_walk *walk, int *fd, const struct stat *status, co
 {
     bool writable = (status->st_mode & (S_IWGRP | S_IWOTH)) != 0;
     bool sticky = (status->st_mode & S_ISVTX) != 0;
-    if (!owner_trusted(status))
-        return distrust(walk, name, "belongs to another user");
+    if (!owner_trusted(walk, status))
+        return distrust(walk, name, walk->of_root ? "does not belong to root" : "belongs to another user");
     if (writable && !sticky)
         return distrust(walk, name, "may be written by group or others; fix it with chmod go-w");
     struct ck_trusted *found = walk->found;
@@ -165,7 +166,7 @@ static int step(struct trust_walk *walk, const char *name)
     struct stat status;
     if (fd < 0 || fstat(fd, &status) < 0)
         return -errno;
-    if (walk->sticky && !owner_trusted(&status))
+    if (walk->sticky && !owner_trusted(walk, &status))
         return distrust(walk, name, "belongs to another user, in a directory that others may write");
     if (S_ISLNK(status.st_mode)) {
         int r = follow(walk, fd);
@@ -191,9 +192,9 @@ static int step(struct trust_walk *walk, const char *name)
     return r < 0 ? r : last ? 0 : 1;
 }
 
-int ck_trust_walk(const char *path, struct ck_trusted *ret, struct choke_error *error)
+static int walk_path(const char *path, bool of_root, struct ck_trusted *ret, struct choke_error *error)
 {
-    struct trust_walk walk = {.found = ret, .path = path, .directory_fd = -1, .error = error};
+    struct trust_walk walk = {.found = ret, .path = path, .directory_fd = -1, .of_root = of_root, .error = error};
     *ret = (struct ck_trusted){.fd = -1, .parent_fd = -1};
     size_t length = strlen(path);
     if (path[0] != '/')
@@ -208,6 +209,16 @@ int ck_trust_walk(const char *path, struct ck_trusted *ret, struct choke_error *
             break;
     ck_fd_close(&walk.directory_fd);
     return r < 0 ? r : ret->fd < 0 ? -EISDIR : 0;
+}
+
+int ck_trust_walk(const char *path, struct ck_trusted *ret, struct choke_error *error)
+{
+    return walk_path(path, false, ret, error);
+}
+
+int ck_trust_walk_of_root(const char *path, struct ck_trusted *ret, struct choke_error *error)
+{
+    return walk_path(path, true, ret, error);
 }
 
 void ck_trust_done(struct ck_trusted *trusted)

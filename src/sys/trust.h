@@ -42,6 +42,9 @@ struct ck_trusted {
  * Call ck_trust_done on ret, also after a failure.
  */
 int ck_trust_walk(const char *path, struct ck_trusted *ret, struct choke_error *error);
+
+/* The same, but everything on the path must belong to root, whoever the caller is. */
+int ck_trust_walk_of_root(const char *path, struct ck_trusted *ret, struct choke_error *error);
 void ck_trust_done(struct ck_trusted *trusted);
 
 /* Did the walk pass through the directory? */

@@ -5,7 +5,7 @@ import subprocess
 
 from processes import wait_until
 
-DOCTOR = {"version", "ready", "policy", "policy_sha256", "tools", "layers", "cache", "cache_note"}
+DOCTOR = {"machine_policy", "machine_locked", "machine_binds", "version", "ready", "policy", "policy_sha256", "tools", "layers", "cache", "cache_note"}
 TOOL = {"name", "route", "required", "state", "path", "version", "sha256", "cached", "install", "problem"}
 LAYER = {"name", "group", "holds", "detail", "cause", "remedy"}
 STATES = {"ready", "missing", "refused", "failed", "in_root"}

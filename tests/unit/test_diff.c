@@ -26,6 +26,8 @@
 static const char base[] = "version: 1\n"
                            "adr_dir: docs/adr\n"
                            "search_path: [/usr/bin, /bin]\n"
+                           "locked: false\n"
+                           "roots: [/srv/a, /srv/b]\n"
                            "tools:\n"
                            "  - name: git\n"
                            "    why: History is read.\n"
@@ -144,6 +146,14 @@ static const struct row rows[] = {
     {"search_path", "[/usr/bin, /bin]", "[/bin, /usr/bin]", W, W, "search_path"},
     {"search_path", "[/usr/bin, /bin]", "[/usr/bin, /bin, /opt/bin]", W, N, "search_path"},
     {"search_path", "[/usr/bin, /bin]", "[/opt/bin, /usr/bin, /bin]", W, W, "search_path"},
+    {"locked", "locked: false\n", "locked: true\n", N, W, "locked"},
+    {"roots", "roots: [/srv/a, /srv/b]\n", "", W, N, "roots"},
+    {"roots", "[/srv/a, /srv/b]", "[/srv/a]", N, W, "roots"},
+    {"roots", "[/srv/a, /srv/b]", "[/srv/b/c]", N, W, "roots"},
+    {"roots", "[/srv/a, /srv/b]", "[/srv/a, /srv/bc]", W, W, "roots"},
+    {"roots", "[/srv/a, /srv/b]", "[/srv]", W, N, "roots"},
+    {"roots", "[/srv/a, /srv/b]", "[/srv/b, /srv/a]", O, O, "roots"},
+    {"roots", "[/srv/a, /srv/b]", "[/srv/a, /srv/b, /srv/b/c]", O, O, "roots"},
 
     {"tools.name", "name: jq", "name: yq", W, W, "tools"},
     {"tools.why", "why: JSON is filtered.", "why: Text is filtered.", O, O, "why"},

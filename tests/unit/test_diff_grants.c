@@ -48,6 +48,8 @@ static const struct key keys[] = {
     {"search_path",
      IN_TOP,
      {"[/usr/bin, /bin]", "[/bin, /usr/bin]", "[/usr/bin]", "[/bin]", "[/opt/bin, /usr/bin, /bin]"}},
+    {"locked", IN_TOP, {NULL, "false", "true"}},
+    {"roots", IN_TOP, {NULL, NULL, "[/srv]", "[/srv/a, /srv/b]"}},
 
     {"tools.why", IN_TOOL, {"w", "v"}},
     {"tools.adr", IN_TOOL, {"\"0001\"", "\"0002\""}},

@@ -101,7 +101,7 @@ static const struct refused refusals[] = {
     {"scalar_policy_is_refused", "hello\n", 1, 1, "a policy must be a mapping, not a single value"},
     {"list_policy_is_refused", "- version: 1\n", 1, 1, "a policy must be a mapping, not a list"},
     {"unknown_key_at_the_top_is_refused", "version: 1\nfoo: 2\n", 2, 1,
-     "unknown key 'foo'; known keys are: version, adr_dir, search_path, extends, remove, grant, tools"},
+     "unknown key 'foo'; known keys are: version, adr_dir, search_path, locked, roots, extends, remove, grant, tools"},
     {"include_is_an_unknown_key", "include: other.yaml\nversion: 1\n", 1, 1, "unknown key 'include'"},
     {"unknown_key_in_a_tool_is_refused", HEAD TOOL "    foo: 2\n", 8, 5,
      "unknown key 'foo' in tool 'rg'; known keys are: name, why, adr, route, required, platforms, install, version_args, "
@@ -275,6 +275,16 @@ static const struct refused refusals[] = {
      "'/bin' is listed twice in 'search_path'"},
     {"empty_adr_dir_is_refused", "version: 1\nadr_dir: \"\"\nsearch_path: [/bin]\ntools: []\n", 2, 10,
      "'adr_dir' must not be empty"},
+    {"empty_roots_are_refused", "version: 1\nsearch_path: [/bin]\nroots: []\ntools: []\n", 3, 8,
+     "'roots' must not be an empty list"},
+    {"relative_root_is_refused", "version: 1\nsearch_path: [/bin]\nroots: [srv]\ntools: []\n", 3, 9,
+     "'srv' in 'roots' is not a plain absolute path"},
+    {"dotdot_in_roots_is_refused", "version: 1\nsearch_path: [/bin]\nroots: [/srv/..]\ntools: []\n", 3, 9,
+     "'/srv/..' in 'roots' is not a plain absolute path"},
+    {"repeated_root_is_refused", "version: 1\nsearch_path: [/bin]\nroots: [/srv, /srv]\ntools: []\n", 3, 15,
+     "'/srv' is listed twice in 'roots'"},
+    {"quoted_locked_is_refused", "version: 1\nsearch_path: [/bin]\nlocked: \"true\"\ntools: []\n", 3, 9,
+     "(without quotes)"},
     {"line_break_in_adr_dir_is_refused", "version: 1\nadr_dir: \"a\\nb\"\nsearch_path: [/bin]\ntools: []\n", 2, 10,
      "'adr_dir' has a line break"},
     {"name_with_a_slash_is_refused", HEAD "  - name: a/b\n    why: w\n    adr: \"0004\"\n    route: direct\n", 4, 11,
@@ -484,8 +494,8 @@ static void every_key_reaches_the_model(void **state)
 {
     (void)state;
     static const char source[] =
-        "version: 1\nadr_dir: docs/adr\nsearch_path: [/usr/local/bin, /usr/bin]\ntools:\n" TOOL
-        "    required: true\n    platforms: [linux]\n"
+        "version: 1\nadr_dir: docs/adr\nsearch_path: [/usr/local/bin, /usr/bin]\nlocked: true\nroots: [/srv, /w]\n"
+        "tools:\n" TOOL "    required: true\n    platforms: [linux]\n"
         "    install: {apt: ripgrep, brew: rg, npm: \"@a/rg\", url: \"https://a.example/rg#x\"}\n"
         "    version_args: [--version, --version]\n    env: [RG_A, RG_B]\n"
         "    set_env:\n      - {name: GIT_PAGER, value: cat}\n      - {name: EMPTY, value: \"\"}\n"
@@ -501,6 +511,9 @@ static void every_key_reaches_the_model(void **state)
     assert_string_equal(policy->adr_dir, "docs/adr");
     assert_int_equal(policy->search_path.count, 2);
     assert_string_equal(policy->search_path.items[1], "/usr/bin");
+    assert_true(policy->locked);
+    assert_int_equal(policy->roots.count, 2);
+    assert_string_equal(policy->roots.items[1], "/w");
     assert_int_equal(policy->tools_count, 2);
     const struct ck_tool *tool = &policy->tools[0];
     assert_string_equal(tool->name, "rg");
@@ -523,8 +536,8 @@ static void every_key_reaches_the_model(void **state)
     assert_string_equal(tool->set_env[1].value, "");
     assert_true(tool->allow_credentials);
     assert_int_equal(tool->limits.timeout_s, 31536000);
-    assert_int_equal(tool->line, 5);
-    assert_int_equal(policy->tools[1].line, 19);
+    assert_int_equal(tool->line, 7);
+    assert_int_equal(policy->tools[1].line, 21);
     ck_policy_free(policy);
 }
 

@@ -21,7 +21,7 @@ NAMED = {
     PLAN: {"getenv": ["HOME", "LANG", "LC_ALL"]},
     "src/api/toolcache.c": {"secure_getenv": ["XDG_CACHE_HOME", "HOME"]},
     "src/sys/scratch.c": {"getenv": ["XDG_RUNTIME_DIR"]},
-    "src/cli/audit.c": {"getenv": ["XDG_STATE_HOME", "HOME"]},
+    "src/api/audit_place.c": {"secure_getenv": ["XDG_STATE_HOME", "HOME"]},
     "src/front/text.c": {"getenv": ["NO_COLOR", "TERM"]},
 }
 READER = re.compile(r"\b(?:secure_|__secure_)?getenv\b")

@@ -299,13 +299,15 @@ static void write_policy(const struct ck_policy *policy)
 {
     (void)printf("/* Generated at build time by tools/gen/policy-tables.c. */\n#include \"policy/load.h\"\n");
     unsigned search_path = write_list(&policy->search_path);
+    unsigned roots = write_list(&policy->roots);
     write_tools(policy);
     (void)printf("const struct ck_policy ck_policy_default = {");
     put_member("file", policy->file);
     put_member("adr_dir", policy->adr_dir);
     put_list("search_path", search_path, &policy->search_path);
-    (void)printf(".version = %u, .tools = tools, .tools_count = %u, .by_name = by_name};\n", policy->version,
-                 policy->tools_count);
+    put_list("roots", roots, &policy->roots);
+    (void)printf(".locked = %d, .version = %u, .tools = tools, .tools_count = %u, .by_name = by_name};\n",
+                 policy->locked, policy->version, policy->tools_count);
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,173 @@
+/*
+ * machine.c - finds the machine's policy, and decides whom it binds. See machine.h.
+ *
+ *   Must     refuse where it is not known whether there is a file, or what is in it.
+ *   Must not read the environment, or look in a second place.
+ */
+#include "api/machine.h"
+
+#include "api/context.h"
+#include "api/policyfile.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/quote.h"
+#include "sys/decision_records.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CANNOT_LOOK "cannot look for the machine's policy '" CK_LOCKED_FILE "': "
+
+/* ---- the file ---- */
+
+/*
+ * ENOENT alone means that there is none. A symlink is ELOOP: with a link in the path, ENOENT could
+ * also mean that its target is not mounted yet.
+ */
+int ck_machine_look(struct choke_error *error)
+{
+    CK_FD fd = ck_file_resolve(AT_FDCWD, CK_LOCKED_FILE, O_PATH, RESOLVE_NO_SYMLINKS);
+    if (fd >= 0)
+        return 1;
+    if (fd == -ENOENT)
+        return 0;
+    if (fd == -ELOOP)
+        return ck_error_set(error, CHOKE_POLICY, ELOOP,
+                            CANNOT_LOOK "there is a symlink in its path; make it a regular file");
+    bool transient = ck_error_is_transient(-fd);
+    int r = ck_error_set(error, transient ? CHOKE_SPAWN_FAILED : CHOKE_POLICY, -fd, CANNOT_LOOK "%s%s", strerror(-fd),
+                         fd == -EACCES ? "; every user must be able to read it (chmod a+rX)" : "");
+    if (transient)
+        ck_error_add_hint(error);
+    return r;
+}
+
+/* ---- who is bound ---- */
+
+/*
+ * Both ids: a set-user-ID program acts for its real user, and a daemon that lowered its effective id
+ * acts for that one. In a user namespace without the host's root the file does not belong to root,
+ * so this is not reached.
+ */
+static bool is_root(uid_t real, uid_t effective)
+{
+    return real == 0 && effective == 0;
+}
+
+void ck_machine_bind(struct ck_machine *machine, const struct ck_policy *policy)
+{
+    *machine = (struct ck_machine){
+        .exists = true,
+        .locked = policy->locked,
+        .bound = policy->locked && !is_root(getuid(), geteuid()),
+        .uid = getuid(),
+    };
+}
+
+int ck_machine_check_caller(const struct ck_machine *machine, const struct ck_caller *now, struct choke_error *error)
+{
+    const uint32_t *uids = now->authority.uids;
+    if (!machine->locked || (uids[0] == machine->uid && is_root(uids[0], uids[1]) == !machine->bound))
+        return 0;
+    return ck_error_set(error, CHOKE_DISALLOWED, EPERM,
+                        CK_LOCKED_PREFIX "the program has changed its user; free the context and make another");
+}
+
+int ck_machine_binds_caller(struct choke_error *error)
+{
+    const struct ck_rulefile file = ck_policyfile(CK_LOCKED_FILE);
+    struct ck_policy *policy = NULL;
+    struct ck_machine machine;
+    struct ck_trusted place;
+    char *text;
+    size_t length;
+    int r = ck_machine_look(error);
+    if (r <= 0)
+        return r;
+    r = ck_rulefile_read(&file, &text, &length, &place, error);
+    if (r < 0)
+        return r;
+    ck_trust_done(&place);
+    r = ck_policy_parse(CK_LOCKED_FILE, text, length, &policy, error);
+    free(text);
+    if (r < 0)
+        return r;
+    ck_machine_bind(&machine, policy);
+    ck_policy_free(policy);
+    return machine.bound;
+}
+
+/* ---- the rules ---- */
+
+/* A lack of resources must not make an entry look as if its record were missing, nor as if it were there. */
+static int find_unrecorded(struct choke_context *context, const struct ck_decision_records *records,
+                           struct choke_error *error)
+{
+    const struct ck_policy *policy = context->policy;
+    struct ck_list *unrecorded = &context->machine.rules.unrecorded;
+    if (records->errnum != 0 && ck_error_is_transient(records->errnum))
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, records->errnum,
+                            "cannot read the decision records of '" CK_LOCKED_FILE "': %s", strerror(records->errnum));
+    unrecorded->items = ck_arena_array(&context->text, policy->tools_count + 1u, sizeof(*unrecorded->items));
+    if (!unrecorded->items)
+        return ck_error_oom(error);
+    for (uint32_t i = 0; i < policy->tools_count; i++)
+        /* An entry of the build has its record in the build. */
+        if (!policy->tools[i].embedded && !ck_decision_records_have(records, policy->tools[i].adr))
+            unrecorded->items[unrecorded->count++] = policy->tools[i].name;
+    return 0;
+}
+
+int ck_machine_use(struct choke_context *context, struct choke_error *error)
+{
+    struct ck_machine *machine = &context->machine;
+    struct ck_decision_records records = {0};
+    struct ck_arena arena = {0};
+    machine->in_use = true;
+    if (!machine->bound)
+        return 0;
+    machine->rules.roots = &context->policy->roots;
+    machine->rules.adr_dir = context->policy->adr_dir;
+    int r = context->policy->adr_dir
+                ? ck_decision_records_read(&arena, CK_LOCKED_FILE, context->policy->adr_dir, &records)
+                : 0;
+    r = r < 0 ? ck_error_oom(error) : find_unrecorded(context, &records, error);
+    ck_arena_done(&arena);
+    return r;
+}
+
+const struct ck_locked *ck_machine_rules(const struct ck_machine *machine)
+{
+    return machine->bound ? &machine->rules : NULL;
+}
+
+void ck_machine_refuse(struct ck_machine *machine, const char *what)
+{
+    if (machine->bound && machine->rules.refusal.outcome == CHOKE_NONE)
+        (void)ck_error_set(&machine->rules.refusal, CHOKE_DISALLOWED, EPERM, CK_LOCKED_PREFIX "%s", what);
+}
+
+int ck_machine_check(const struct ck_machine *machine, struct choke_error *error)
+{
+    if (machine->rules.refusal.outcome == CHOKE_NONE)
+        return 0;
+    if (error)
+        *error = machine->rules.refusal;
+    return -EPERM;
+}
+
+int choke_locked(const struct choke_context *context, const char *what, struct choke_error *error)
+{
+    int r = ck_context_check(context, error);
+    if (r == 0)
+        r = ck_machine_check(&context->machine, error);
+    if (r < 0 || !context->machine.bound || !what)
+        return r;
+    return ck_error_set(error, CHOKE_DISALLOWED, EPERM, CK_LOCKED_PREFIX "%s is refused to all but root",
+                        CK_QUOTE(what));
+}

@@ -1,0 +1,115 @@
+"""The machine's policy (R9): it takes the place of the embedded one, its lock does not bind root, and
+without the file nothing changes but one look.
+"""
+import json
+
+import pytest
+
+from machine import PATH, is_locked_message
+from test_system_calls import traced
+
+
+def review(box, *command):
+    answer = box.call([box.command, *command])
+    return answer, answer.out.decode()
+
+
+@pytest.fixture(params=["user", "root"])
+def either_machine_box(request):
+    return request.getfixturevalue({"user": "machine_box", "root": "root_machine_box"}[request.param])
+
+
+def test_it_takes_the_place_of_the_embedded_policy(either_machine_box):
+    box = either_machine_box
+    assert box.plain("say_args").outcome == "disallowed"
+    box.install()
+    assert box.plain("say_args").outcome == "exited"
+    assert box.plain("jq", "--version").outcome == "disallowed"
+    only = box.write_policy([box.entry("true")])
+    assert box.plain("true", policy=only).outcome == "exited"
+    assert box.plain("say_args", policy=only).outcome == "disallowed"
+    assert box.plain("say_args", policy=PATH).outcome == "exited"
+    shown = json.loads(review(box, "policy", "show", "--json")[1])
+    assert shown["file"] == PATH and shown["locked"] is False and shown["roots"] is None
+    answer, text = review(box, "policy", "check")
+    assert answer.status == 0 and PATH in text + answer.err.decode()
+
+
+def test_records_name_it(machine_box):
+    machine_box.install(locked=True)
+    assert machine_box.plain("say_args").outcome == "exited"
+    assert machine_box.recorded()[1]["policy"]["path"] == PATH
+    answer = machine_box.call([machine_box.command, "audit", "verify"])
+    assert answer.status == 0, answer
+    answer = machine_box.call([machine_box.command, "audit", "show", "--json"], env=machine_box.environment(HOME="/nonexistent"))
+    assert answer.out == machine_box.machine_log.read_bytes()
+
+
+def test_root_is_not_bound(root_machine_box):
+    box = root_machine_box
+    box.install(locked=True, roots=[str(box.outside)])
+    for options in ([], ["--no-audit"], ["--audit", str(box.log)], ["--policy", str(box.policy)]):
+        assert box.plain("say_args", options=options).outcome == "exited", options
+    assert box.plain("rg", "--version", options=["--jail", "none"])["jail"] == "none"
+    assert not box.machine_log.exists()
+    report = json.loads(review(box, "doctor", "--json", "--no-cache")[1])
+    assert (report["machine_policy"], report["machine_locked"], report["machine_binds"]) == (PATH, True, False)
+    assert "locked, but not for root" in review(box, "doctor")[1]
+
+
+def test_doctor_shows_it(machine_box):
+    box = machine_box
+    report = json.loads(review(box, "doctor", "--json")[1])
+    assert (report["machine_policy"], report["machine_locked"], report["machine_binds"]) == (None, False, False)
+    box.install()
+    assert f"machine policy {PATH}: not locked" in review(box, "doctor")[1]
+    box.install(locked=True, roots=[str(box.outside)])
+    text = review(box, "doctor")[1]
+    assert f"machine policy {PATH}: locked" in text
+    report = json.loads(review(box, "doctor", "--json")[1])
+    assert (report["machine_policy"], report["machine_locked"], report["machine_binds"]) == (PATH, True, True)
+    states = {tool["name"]: tool["state"] for tool in report["tools"]}
+    assert states["rg"] == states["say_args"] == "ready", report  # they run in none of the roots
+
+
+def test_other_files_are_reviewed_and_explained(machine_box):
+    box = machine_box
+    own = str(box.write_policy([box.entry("cat", route="external")]))
+    box.install(locked=True, roots=[str(box.root)])
+    assert review(box, "policy", "show", own)[0].status == 0
+    assert review(box, "policy", "diff", PATH, own)[0].status == 1
+    explain = ["policy", "explain", "--json", "--root", str(box.root)]
+    for options in ([], ["--jail", "none"]):
+        answer, text = review(box, *explain, "--policy", own, *options, "--", "cat", "x")
+        assert answer.status == 0 and json.loads(text)["decision"] == "allowed", text
+    answer, text = review(box, *explain, "--jail", "none", "--", "rg", "x")
+    assert answer.status == 125 and is_locked_message(text)
+    answer, text = review(box, "policy", "explain", "--json", "--root", str(box.outside), "--", "say_args")
+    assert answer.status == 125 and is_locked_message(text)
+    assert json.loads(review(box, *explain, "--", "say_args")[1])["decision"] == "allowed"
+    assert not box.machine_log.exists()
+
+
+def test_keys_in_another_file_have_no_effect_and_a_warning(box):
+    tools = [box.entry("say_args")]
+    document = {"version": 1, "adr_dir": "adr", "search_path": box.search_path, "locked": True,
+                "roots": [str(box.outside)], "tools": tools}
+    policy = box.file("policy/locked.yaml", json.dumps(document), 0o600)
+    assert box.run("say_args", policy=policy, options=["--no-audit"]).outcome == "exited"
+
+    def findings():
+        report = json.loads(review(box, "policy", "check", "--json", str(policy))[1])
+        return [(finding["severity"], finding["rule"]) for finding in report["findings"]]
+    assert ("warning", "locked") in findings()
+    policy.write_text(json.dumps({**document, "locked": False}), encoding="ascii")
+    assert ("warning", "roots") in findings()
+
+
+@pytest.mark.parametrize("command", [["run", "--no-audit", "--", "git", "--version"], ["doctor", "--no-cache"],
+                                     ["policy", "show"], ["policy", "explain", "--", "git", "--version"]])
+def test_without_the_file_there_is_one_look(root_box, command):
+    """R8: nothing but the look for it, and that once."""
+    lines = traced(root_box, [root_box.command, *command], "%file")
+    assert len([line for line in lines if "/etc/chokepoint" in line]) == 1, lines
+    (line,) = [line for line in lines if "/etc/chokepoint" in line]
+    assert line.startswith("openat2(") and "RESOLVE_NO_SYMLINKS" in line and "ENOENT" in line
