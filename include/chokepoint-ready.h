@@ -77,6 +77,12 @@ struct choke_doctor_options {
 CHOKE_API int choke_locked(const struct choke_context *context, const char *what, struct choke_error *error);
 
 /*
+ * -EPERM if such a policy binds the caller and its log is in this directory: a file that is replaced
+ * there could be the log. A front end asks before it writes a file that the caller named.
+ */
+CHOKE_API int choke_locked_directory(const struct choke_context *context, int directory_fd, struct choke_error *error);
+
+/*
  * The log that CHOKE_AUDIT_DEFAULT means: $XDG_STATE_HOME/chokepoint/audit.jsonl, else
  * $HOME/.local/state/... For a caller whom a locked policy binds it is the latter, in the home that
  * the password database has for the real user id. -ENAMETOOLONG if size is too small.

@@ -14,9 +14,11 @@
 #include "base/quote.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NO_RECORD_HINT "no record, no run%s"
@@ -218,6 +220,16 @@ static int fail_unrecorded(const struct choke_context *context, const struct cho
                         cause->message, context->machine.bound ? "" : NO_AUDIT_HINT);
 }
 
+/* Is the log beneath the directory of --keep? A file that the tool made could replace it. */
+static bool is_kept_over(const struct ck_audit *audit, const struct ck_keep_target *keep)
+{
+    struct stat status;
+    /* Without a name the directory exists; a new one may have been made with the log. */
+    int r = keep->name ? fstatat(keep->fd, keep->name, &status, AT_SYMLINK_NOFOLLOW) : fstat(keep->fd, &status);
+    const struct ck_identity identity = {.device = status.st_dev, .inode = status.st_ino};
+    return r == 0 && ck_trust_passes(&audit->directory.place, identity);
+}
+
 /*
  * A log that the tool could write to proves nothing about the tool. Without a jail the tool can
  * write wherever the caller can, so the place does not matter. With ro and overlay it writes
@@ -226,6 +238,10 @@ static int fail_unrecorded(const struct choke_context *context, const struct cho
 static int check_place(const struct choke_context *context, const struct ck_plan *plan, struct choke_error *error)
 {
     const struct ck_audit *audit = &context->audit;
+    if (plan->keep.fd >= 0 && is_kept_over(audit, &plan->keep))
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EPERM,
+                            "the audit log '%s' is where changes would be kept; name another directory with --keep",
+                            CK_QUOTE(audit->path));
     bool writable = plan->jail.jail != &ck_jail_none && plan->workspace == CK_WORKSPACE_RW;
     if (!writable || !ck_trust_passes(&audit->directory.place, plan->root))
         return 0;

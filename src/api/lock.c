@@ -8,6 +8,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/fd.h"
 #include "base/quote.h"
 #include "ready/lockfile.h"
 #include "sys/statefile.h"
@@ -15,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,6 +124,18 @@ static int write_text(const struct ck_lockfile *lock, const char *path, struct c
     return 0;
 }
 
+/* The file is replaced, whatever it is: it must not be the log of a caller who is bound. */
+static int check_place(const struct choke_context *context, const char *path, struct choke_error *error)
+{
+    char directory[PATH_MAX] = ".";
+    const char *slash = strrchr(path, '/');
+    if (slash && (size_t)(slash - path + 1) < sizeof(directory))
+        (void)snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path + 1), path);
+    CK_FD fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    /* The write fails for the same reason, and says so. */
+    return fd < 0 ? 0 : choke_locked_directory(context, fd, error);
+}
+
 /* The number of tools in the lock, or a negative errno. */
 int choke_lock_write(struct choke_context *context, const char *path, struct choke_error *error)
 {
@@ -132,6 +146,8 @@ int choke_lock_write(struct choke_context *context, const char *path, struct cho
     if (!path || path[0] == '\0')
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a path for the lock file is required");
     r = make_lock(context, &lock, error);
+    if (r == 0)
+        r = check_place(context, path, error);
     if (r == 0)
         r = write_text(&lock, path, error);
     int count = lock.count > INT_MAX ? INT_MAX : (int)lock.count;

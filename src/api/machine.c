@@ -17,8 +17,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define CANNOT_LOOK "cannot look for the machine's policy '" CK_LOCKED_FILE "': "
@@ -159,6 +161,24 @@ int ck_machine_check(const struct ck_machine *machine, struct choke_error *error
     if (error)
         *error = machine->rules.refusal;
     return -EPERM;
+}
+
+int choke_locked_directory(const struct choke_context *context, int directory_fd, struct choke_error *error)
+{
+    struct stat log, other;
+    char directory[PATH_MAX];
+    int r = ck_context_check(context, error);
+    if (r < 0 || !context->machine.bound || !context->audit.path)
+        return r;
+    const char *slash = strrchr(context->audit.path, '/');
+    (void)snprintf(directory, sizeof(directory), "%.*s", (int)(slash - context->audit.path), context->audit.path);
+    if (fstat(directory_fd, &other) < 0)
+        return ck_error_set(error, CHOKE_INVALID, errno, "cannot examine a directory: %s", strerror(errno));
+    /* Without the directory there is no log yet. */
+    if (stat(directory, &log) < 0 || log.st_dev != other.st_dev || log.st_ino != other.st_ino)
+        return 0;
+    return ck_error_set(error, CHOKE_DISALLOWED, EPERM,
+                        CK_LOCKED_PREFIX "nothing but the audit log may be written into '%s'", CK_QUOTE(directory));
 }
 
 int choke_locked(const struct choke_context *context, const char *what, struct choke_error *error)

@@ -325,7 +325,9 @@ static int make_ready(struct gather *gather, const char *repository, struct chok
     if (r == 0)
         r = choke_context_new(&options, &gather->context, error);
     /* A locked policy of the machine refuses the probes too: they choose what is called. */
-    return r < 0 ? r : choke_locked(gather->context, gather->given.probes ? "another probes file" : NULL, error);
+    if (r == 0)
+        r = choke_locked(gather->context, gather->given.probes ? "another probes file" : NULL, error);
+    return r < 0 || gather->out_fd < 0 ? r : choke_locked_directory(gather->context, gather->out_fd, error);
 }
 
 /* ---- results ---- */

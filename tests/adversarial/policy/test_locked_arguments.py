@@ -144,6 +144,31 @@ def test_other_commands_run_nothing_by_another_policy(machine_box):
     assert not (box.base / "audit/second.lock").exists()
 
 
+def test_no_option_writes_over_the_log(machine_box):
+    """The command writes files that its caller names; the machine's log must not be one of them."""
+    box = machine_box
+    tool = box.entry("sh", route="external", workspace="overlay", execs=[])
+    box.install([tool, box.entry("rg", route="external"), box.entry("git")], locked=True)
+    here = box.machine_log.parent
+    here.mkdir(parents=True, mode=0o700)
+    for path in (here, here.parent, here.parent.parent):
+        box.own(path, 0o700)
+    # Before there is a log its directory is empty, and could be that of --keep.
+    line = "echo forged > audit.jsonl"
+    answer = box.plain("sh", "-c", line, options=["--keep", str(here)])
+    assert (answer.outcome, answer["rule"]) == ("spawn_failed", "audit"), answer.document
+    assert box.plain("sh", "-c", line, options=["--keep", str(box.directory("kept", 0o700))]).outcome == "exited"
+    records = box.recorded()
+    assert [record["kind"] for record in records] == ["begin", "refused", "intent", "outcome"]
+    for command in (["gather", "--only", "snapshot", "--out", str(box.machine_log), str(box.root)],
+                    ["gather", "--only", "snapshot", "--out", str(here / "../chokepoint/audit.jsonl"), str(box.root)],
+                    ["lock", "--output", str(box.machine_log)]):
+        answer = box.call([box.command, *command])
+        assert answer.status == 125 and is_locked_message(answer.err.decode()), answer
+    assert box.recorded()[:4] == records
+    assert box.call([box.command, "gather", "--only", "snapshot", "--out", str(box.base / "kept/x.json"), str(box.root)]).status == 0
+
+
 def test_gather_takes_no_other_policy_probes_or_log(machine_box):
     box = machine_box
     probes = box.file("policy/probes.yaml", PROBES.read_text(encoding="utf-8"), 0o600)
