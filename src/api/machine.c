@@ -106,7 +106,7 @@ int ck_machine_binds_caller(struct choke_error *error)
 
 /* ---- the rules ---- */
 
-/* A lack of resources must not make an entry look as if its record were missing, nor as if it were there. */
+/* A lack of resources says nothing about a record, so the context is not made. */
 static int find_unrecorded(struct choke_context *context, const struct ck_decision_records *records,
                            struct choke_error *error)
 {

@@ -1,12 +1,9 @@
-"""The machine's policy (R9): it takes the place of the embedded one, its lock does not bind root, and
-without the file nothing changes but one look.
-"""
+"""The machine's policy (R9): it takes the place of the embedded one, and its lock does not bind root."""
 import json
 
 import pytest
 
 from machine import PATH, is_locked_message
-from test_system_calls import traced
 
 
 def review(box, *command):
@@ -103,13 +100,3 @@ def test_keys_in_another_file_have_no_effect_and_a_warning(box):
     assert ("warning", "locked") in findings()
     policy.write_text(json.dumps({**document, "locked": False}), encoding="ascii")
     assert ("warning", "roots") in findings()
-
-
-@pytest.mark.parametrize("command", [["run", "--no-audit", "--", "git", "--version"], ["doctor", "--no-cache"],
-                                     ["policy", "show"], ["policy", "explain", "--", "git", "--version"]])
-def test_without_the_file_there_is_one_look(root_box, command):
-    """R8: nothing but the look for it, and that once."""
-    lines = traced(root_box, [root_box.command, *command], "%file")
-    assert len([line for line in lines if "/etc/chokepoint" in line]) == 1, lines
-    (line,) = [line for line in lines if "/etc/chokepoint" in line]
-    assert line.startswith("openat2(") and "RESOLVE_NO_SYMLINKS" in line and "ENOENT" in line

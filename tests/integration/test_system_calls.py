@@ -1,7 +1,9 @@
 """Behaviour that only the system calls of the command show: what is on the disk before a file gets
-its name, and how often a call is planned.
+its name, how often a call is planned, and how the machine's policy is looked for.
 """
 import re
+
+import pytest
 
 from gathered import gather
 
@@ -42,3 +44,13 @@ def test_streaming_plans_once(root_box):
         lines = traced(root_box, args, "openat,openat2")
         counts.append(len([line for line in lines if '"true"' in line]))
     assert counts[0] == counts[1] > 0
+
+
+@pytest.mark.parametrize("command", [["run", "--no-audit", "--", "git", "--version"], ["doctor", "--no-cache"],
+                                     ["policy", "show"], ["policy", "explain", "--", "git", "--version"]])
+def test_without_a_policy_of_the_machine_there_is_one_look(root_box, command):
+    """R8, R9: nothing but the look for it, and that once."""
+    lines = traced(root_box, [root_box.command, *command], "%file")
+    assert len([line for line in lines if "/etc/chokepoint" in line]) == 1, lines
+    (line,) = [line for line in lines if "/etc/chokepoint" in line]
+    assert line.startswith("openat2(") and "RESOLVE_NO_SYMLINKS" in line and "ENOENT" in line
