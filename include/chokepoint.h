@@ -353,6 +353,12 @@ struct choke_request {
      */
     bool sandbox;
     size_t keep_head_bytes; /* over the cap, also keep the first bytes; at most the cap - 18 */
+    /*
+     * Name everything that the native jail refuses, not only executions: files that were not mapped
+     * as code, opened or written, and connections. Such a run takes longer. Other jails name
+     * nothing.
+     */
+    bool why;
 };
 
 #define CHOKE_TIMEOUT_FROM_POLICY UINT64_MAX
@@ -409,8 +415,8 @@ struct choke_egress {
 
 /* What the jail of a run refused. The names are the tool's: it can show a wrong one, no more. */
 struct choke_denial {
-    const char *kind; /* "exec": a file was not executed */
-    const char *path; /* escaped; "": it could not be read */
+    const char *kind; /* "exec"; with why of the request also "map", "open", "write", "connect" */
+    const char *path; /* escaped; "": it could not be read; of "connect" an address or a kind of socket */
     const char *by;   /* the tool, or the program that it had started; escaped */
     int errnum;       /* what the tool got */
     const char *add;  /* a line for the policy, "uses: [shell]"; NULL: ask the owner of the policy */

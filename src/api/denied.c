@@ -11,8 +11,10 @@
 #include "base/denial.h"
 #include "base/quote.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define DELETED " (deleted)" /* what the kernel appends to the path of a file without a name */
 
@@ -36,6 +38,34 @@ static const char *name_of(struct ck_arena *arena, const struct choke_job *job, 
     return show(arena, slash ? slash + 1 : by);
 }
 
+static const char *const kinds[] = {[CK_DENIAL_EXEC] = "exec",
+                                    [CK_DENIAL_MAP] = "map",
+                                    [CK_DENIAL_OPEN] = "open",
+                                    [CK_DENIAL_WRITE] = "write",
+                                    [CK_DENIAL_CONNECT] = "connect"};
+
+/*
+ * Is it a refusal by the jail? A file that does not exist inside is one only if the caller finds it
+ * outside; of a file that was to be made, its directory.
+ */
+static bool is_denial(const struct ck_denial_record *record, const char *text)
+{
+    char path[CK_DENIAL_PATH_MAX + 1];
+    struct stat status;
+    if (record->kind == 0 || record->kind >= sizeof(kinds) / sizeof(kinds[0]))
+        return false;
+    if (record->error != ENOENT)
+        return true;
+    if (record->path_length > CK_DENIAL_PATH_MAX)
+        return false;
+    memcpy(path, text, record->path_length);
+    path[record->path_length] = '\0';
+    char *slash = strrchr(path, '/');
+    if (record->kind == CK_DENIAL_WRITE && slash)
+        *slash = '\0';
+    return path[0] == '\0' || lstat(path, &status) == 0;
+}
+
 /* False: no memory. */
 static bool fill(struct choke_job *job, struct ck_arena *arena, const struct ck_denial_record *record, const char *text,
                  struct choke_denial *ret)
@@ -47,29 +77,37 @@ static bool fill(struct choke_job *job, struct ck_arena *arena, const struct ck_
     memcpy(path, text, record->path_length);
     memcpy(by, text + record->path_length, record->by_length);
     path[record->path_length] = by[record->by_length] = '\0';
-    *ret = (struct choke_denial){
-        .kind = "exec", .path = show(arena, path), .by = name_of(arena, job, by), .errnum = (int)record->error};
+    *ret = (struct choke_denial){.kind = kinds[record->kind],
+                                 .path = show(arena, path),
+                                 .by = name_of(arena, job, by),
+                                 .errnum = (int)record->error};
     if (!ret->path || !ret->by)
         return false;
-    ret->add = ck_denied_add_exec(&job->context->search, job->root, path, ret->by, arena);
+    if (record->kind == CK_DENIAL_EXEC)
+        ret->add = ck_denied_add_exec(&job->context->search, job->root, path, ret->by, arena);
     return true;
 }
 
-/* Fills the list; returns how many of the records could be read. */
+/* Fills the list; returns how many are in it. ret_read: how many of the records could be read. */
 static size_t read_records(struct choke_job *job, struct ck_arena *arena, const struct ck_denials_head *head,
-                           const char *at, struct choke_denial *list)
+                           const char *at, struct choke_denial *list, size_t *ret_read)
 {
     const char *end = at + head->bytes;
     size_t count = 0;
-    while (count < head->count && (size_t)(end - at) >= sizeof(struct ck_denial_record)) {
+    *ret_read = 0;
+    while (*ret_read < head->count && (size_t)(end - at) >= sizeof(struct ck_denial_record)) {
         struct ck_denial_record record;
         memcpy(&record, at, sizeof(record));
         size_t size = sizeof(record) + (size_t)record.path_length + record.by_length;
         size += -size % CK_DENIAL_ALIGNMENT;
-        if (size > (size_t)(end - at) || !fill(job, arena, &record, at + sizeof(record), &list[count]))
+        if (size > (size_t)(end - at))
+            break;
+        bool denied = is_denial(&record, at + sizeof(record));
+        if (denied && !fill(job, arena, &record, at + sizeof(record), &list[count]))
             break;
         at += size;
-        count++;
+        count += denied ? 1 : 0;
+        ++*ret_read;
     }
     return count;
 }
@@ -91,10 +129,11 @@ void ck_denied_end(struct choke_job *job)
     if (head.bytes != run->denied_bytes - sizeof(head) || head.count > CK_DENIALS_MAX)
         return;
     struct ck_arena *arena = ck_result_arena(result);
+    size_t read = 0;
     struct choke_denial *list = ck_arena_array(arena, CK_DENIALS_MAX, sizeof(*list));
     if (list) {
-        result->denied_count = read_records(job, arena, &head, run->denied + sizeof(head), list);
+        result->denied_count = read_records(job, arena, &head, run->denied + sizeof(head), list, &read);
         result->denied = list;
     }
-    result->denied_more += head.count - result->denied_count;
+    result->denied_more += head.count - read;
 }

@@ -19,6 +19,10 @@
 
 enum ck_denial_kind {
     CK_DENIAL_EXEC = 1, /* a file was not executed */
+    CK_DENIAL_MAP,      /* and so on: a file was not mapped as code */
+    CK_DENIAL_OPEN,     /* not opened for reading; ENOENT: if it exists on the host */
+    CK_DENIAL_WRITE,    /* not opened for writing, created, renamed or removed; ENOENT as above */
+    CK_DENIAL_CONNECT,  /* no socket, or no connection; the path is its text */
 };
 
 /* Followed by the records, as many bytes as it says. */

@@ -21,6 +21,7 @@ struct run_options {
     bool stream;  /* with json: as JSON lines; else as if not given, but stronger than --max-output */
     bool dry_run; /* explain only */
     bool verbose;
+    bool why; /* name everything that the jail refuses */
     bool help;
 };
 
@@ -48,6 +49,7 @@ static const struct ck_option run_options[] = {
     {"--json", NULL, "print one JSON object; with --stream, one a line", CK_OPTION_FLAG, TARGET(json)},
     {"--stream", NULL, "pass output on as it arrives (default, but for --json)", CK_OPTION_FLAG, TARGET(stream)},
     {"--dry-run", NULL, "show the decision and run nothing", CK_OPTION_FLAG, TARGET(dry_run)},
+    {"--why", NULL, "name everything that the native jail refuses; takes longer", CK_OPTION_FLAG, TARGET(why)},
     {"--verbose", NULL, "show all events, not only warnings", CK_OPTION_FLAG, TARGET(verbose)},
     {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(help)},
     {.name = NULL},
@@ -94,6 +96,7 @@ static void pass_on(void *data, enum choke_stream stream, const void *bytes, siz
 static int build_request(struct run_command *run, char *const *argv, struct choke_error *error)
 {
     int r = ck_request_build(&run->request, &run->given.request, argv, error);
+    run->request.request.why = run->given.why;
     enum ck_report_form form = form_of(&run->given);
 
     if (r < 0 || !ck_report_is_stream(form))
@@ -157,12 +160,12 @@ static int run_to_end(struct run_command *run, struct choke_job **ret_job, struc
 static int report(struct run_command *run, enum ck_report_form form, const struct choke_result *result)
 {
     if (form != CK_REPORT_JSON_STREAM)
-        return ck_report_result(&run->session, form, result);
+        return ck_report_result(&run->session, form, result, run->given.why);
     struct choke_result passed = *result;
     ck_stream_end(&run->lines);
     passed.out.truncated = run->lines.out.passed_bytes != result->out.total_bytes;
     passed.err.truncated = run->lines.err.passed_bytes != result->err.total_bytes;
-    return ck_report_result(&run->session, form, &passed);
+    return ck_report_result(&run->session, form, &passed, run->given.why);
 }
 
 /* A dry run is not recorded, so it needs no default log. */

@@ -12,9 +12,10 @@
 json_t *ck_denial_array(const struct choke_result *result);
 
 /*
- * The text about what was refused, if the tool then failed: at most CK_DENIAL_LINES lines, each
- * with its newline. "" if there is nothing to say. To be freed; NULL: no memory.
+ * The text about what was refused, each line with its newline. If the tool failed: at most
+ * CK_DENIAL_LINES lines, of which the last one offers --why. why: of the request; then everything,
+ * in any case. "" if there is nothing to say. To be freed; NULL: no memory.
  */
-char *ck_denial_text(const struct choke_result *result);
+char *ck_denial_text(const struct choke_result *result, bool why);
 
 #endif

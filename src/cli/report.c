@@ -275,9 +275,9 @@ static int report_json(struct ck_session *session, enum ck_report_form form, con
     return passed_on(session, status);
 }
 
-static void write_denials(struct ck_session *session, const struct choke_result *result)
+static void write_denials(struct ck_session *session, const struct choke_result *result, bool why)
 {
-    char *text = ck_denial_text(result);
+    char *text = ck_denial_text(result, why);
 
     if (text)
         ck_outlet_write(&session->notes, text, strlen(text));
@@ -286,7 +286,7 @@ static void write_denials(struct ck_session *session, const struct choke_result 
     free(text);
 }
 
-int ck_report_result(struct ck_session *session, enum ck_report_form form, const struct choke_result *result)
+int ck_report_result(struct ck_session *session, enum ck_report_form form, const struct choke_result *result, bool why)
 {
     int status = exit_status(result, session->signal);
 
@@ -305,7 +305,7 @@ int ck_report_result(struct ck_session *session, enum ck_report_form form, const
     if (result->error.outcome != CHOKE_NONE && !expected)
         ck_report_message(session, &result->error);
     if (!expected)
-        write_denials(session, result);
+        write_denials(session, result, why);
     return passed_on(session, status);
 }
 
@@ -321,6 +321,6 @@ int ck_report_failure(struct ck_session *session, enum ck_report_form form, cons
      */
     if (result.outcome == CHOKE_NONE)
         result.outcome = result.error.outcome = CHOKE_SPAWN_FAILED;
-    (void)ck_report_result(session, form, &result);
+    (void)ck_report_result(session, form, &result, false);
     return CK_EXIT_REFUSED;
 }

@@ -30,7 +30,8 @@ static inline bool ck_report_is_stream(enum ck_report_form form)
  * Both return the exit status, or CK_EXIT_REFUSED if the report or the output could not be written,
  * or that of SIGPIPE if its reader is gone.
  */
-int ck_report_result(struct ck_session *session, enum ck_report_form form, const struct choke_result *result);
+/* why: of the request. Then all that the jail refused is printed, also if the tool succeeded. */
+int ck_report_result(struct ck_session *session, enum ck_report_form form, const struct choke_result *result, bool why);
 
 /* A failure before there is a result. The report has the same form, with only the error in it. */
 int ck_report_failure(struct ck_session *session, enum ck_report_form form, const struct choke_error *error);

@@ -403,11 +403,13 @@ static int write_program(struct ck_native_builder *program, const struct ck_nati
         .loopback = wanted->loopback,
         .gate_port = wanted->egress ? CK_JAIL_GATE_PORT : 0,
         .gate_reports_attempts = wanted->egress && wanted->reports_attempts,
+        .why = wanted->names_execs && wanted->why,
     };
     unsigned options = (wanted->tracing ? (unsigned)CK_SECCOMP_TRACING : 0) |
                        (wanted->loopback ? (unsigned)CK_SECCOMP_LOOPBACK : 0) |
                        (wanted->egress ? (unsigned)CK_SECCOMP_EGRESS : 0) |
-                       (settings.gate_reports_attempts ? (unsigned)CK_SECCOMP_REPORT_ATTEMPTS : 0);
+                       (settings.gate_reports_attempts || settings.why ? (unsigned)CK_SECCOMP_REPORT_ATTEMPTS : 0) |
+                       (settings.why ? (unsigned)CK_SECCOMP_WHY : 0);
     int r = wanted->names_execs ? make_key(&settings.exec_key) : 0;
     if (r == 0)
         r = ck_seccomp_build(options, settings.exec_key, &filter, &settings.filter_count);

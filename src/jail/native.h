@@ -52,6 +52,7 @@ struct ck_native_wanted {
     bool egress;                     /* with a gate, and sockets to reach it */
     bool reports_attempts;           /* with egress: direct attempts are reported */
     bool names_execs;                /* refused executions are named */
+    bool why;                        /* with names_execs: everything else that is refused, too */
     struct ck_arena *arena;          /* for the resulting paths */
     struct ck_native_loader *loader; /* result: the loader that was copied; NULL: not wanted */
 };

@@ -106,6 +106,8 @@ struct ck_native_program {
      * execution without this key.
      */
     uint64_t exec_key;
+    uint32_t why; /* with a key: init names everything else that is refused, too (keeper/why.c) */
+    uint32_t reserved;
 };
 
 /*
@@ -118,6 +120,15 @@ struct ck_native_program {
 static inline int ck_native_has_network(const struct ck_native_program *program)
 {
     return program->gate_port != 0 || program->loopback != 0;
+}
+
+/*
+ * Is the filter installed in each run's init? The warden makes networks and, in a jail that names
+ * all refusals, opens files: the filter would refuse the one, and nobody would answer the other.
+ */
+static inline int ck_native_filters_late(const struct ck_native_program *program)
+{
+    return ck_native_has_network(program) || program->why != 0;
 }
 
 /* The text at an offset; NULL for 0. */

@@ -44,6 +44,7 @@ struct ck_native_program_settings {
     uint32_t gate_port; /* 0: no egress */
     bool gate_reports_attempts;
     uint64_t exec_key; /* 0: refused executions are not named */
+    bool why;
 };
 
 /*

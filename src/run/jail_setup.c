@@ -128,6 +128,7 @@ static int place_tools(const struct setup *setup, const char **ret_tool)
         .egress = plan->verdict.egress_count > 0,
         .reports_attempts = plan->jail.reports_attempts,
         .names_execs = plan->jail.names_execs,
+        .why = plan->why && plan->jail.names_execs,
         .arena = &plan->arena};
     if (ck_native_images_find(setup->sources->native_images, &wanted, &plan->native_jail, inside,
                               &plan->verdict.error) < 0)

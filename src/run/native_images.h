@@ -33,6 +33,7 @@ struct ck_native_images_wanted {
     bool egress;            /* a separate jail with separate wardens: the others have no sockets */
     bool reports_attempts;  /* with egress: jail/native.h */
     bool names_execs;       /* jail/native.h */
+    bool why;               /* jail/native.h */
     struct ck_arena *arena; /* for the paths that are found */
 };
 

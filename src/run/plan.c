@@ -157,6 +157,7 @@ static int step_jail(struct planner *planner)
     if (ck_jail_choose(planner->sources->jails, plan->verdict.jail, needs, &plan->jail, &plan->verdict.error) < 0)
         return refuse(planner, "request.jail");
     plan->stdin_form = stdin_form(plan);
+    plan->why = request->why;
     plan->loopback = !!grant.loopback;
     return 0;
 }

@@ -103,10 +103,11 @@ struct ck_plan {
     const char *exec_path; /* for a script; NULL: execute_fd */
     /* of a tool beneath the root: its path from there, which is executed; else NULL */
     const char *workspace_tool;
-    bool tool_in_workspace;     /* and its file is there, too: it is no link to a file of the system */
     const char *workspace_link; /* if it is a link: the file of the system that it led to; else NULL */
     const char *inside;         /* in a jail with its own root: path of the tool in it */
+    bool tool_in_workspace;     /* its file is beneath the root, too: it is no link to a file of the system */
     bool keep_executable;       /* execute_fd stays open in the tool, for the interpreter to read */
+    bool why;                   /* of the request: everything that the jail refuses is named */
     struct ck_jail_choice jail;
     const char *layers[CK_LAYERS_MAX + 1]; /* the layers of the run; constants */
     struct ck_native_image native_jail;    /* its descriptor belongs to the context */

@@ -308,7 +308,7 @@ static int forbid_serving(scmp_filter_ctx filter, unsigned options)
 static int forbid_sockets(scmp_filter_ctx filter, unsigned options)
 {
     if ((options & (CK_SECCOMP_EGRESS | CK_SECCOMP_LOOPBACK)) == 0)
-        return add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket", NULL);
+        return add(filter, refusal(options, EAFNOSUPPORT), "socket", NULL);
     int r = forbid_other_kinds(filter, options);
     if (r == 0)
         r = forbid_ulp(filter);
@@ -442,6 +442,21 @@ static int notify_of_executions(scmp_filter_ctx filter, uint64_t exec_key)
     return r < 0 ? r : add(filter, SCMP_ACT_NOTIFY, "faccessat2", &third);
 }
 
+/* The sixth argument of mmap is an offset, so there is no key; nobody who answers maps code. */
+static int notify_of_files(scmp_filter_ctx filter, uint64_t exec_key)
+{
+    static const char *const calls[] = {"open",   "openat",   "creat",     "mkdir",    "mkdirat",   "rmdir",
+                                        "unlink", "unlinkat", "rename",    "renameat", "renameat2", "link",
+                                        "linkat", "symlink",  "symlinkat", "truncate", "mknod",     "mknodat"};
+    const struct scmp_arg_cmp asks = SCMP_A5(SCMP_CMP_NE, exec_key, 0);
+    const struct scmp_arg_cmp code[] = {SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC),
+                                        SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, 0)};
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < sizeof(calls) / sizeof(calls[0]); i++)
+        r = add(filter, SCMP_ACT_NOTIFY, calls[i], &asks);
+    return r < 0 ? r : seccomp_rule_add_array(filter, SCMP_ACT_NOTIFY, number_of("mmap"), 2, code);
+}
+
 static int forbid_rest(scmp_filter_ctx filter, unsigned options, uint64_t exec_key)
 {
     int r = forbid_sockets(filter, options);
@@ -449,6 +464,8 @@ static int forbid_rest(scmp_filter_ctx filter, unsigned options, uint64_t exec_k
         r = forbid_tracing(filter, exec_key);
     if (r == 0 && exec_key != 0)
         r = notify_of_executions(filter, exec_key);
+    if (r == 0 && (options & CK_SECCOMP_WHY) != 0)
+        r = notify_of_files(filter, exec_key);
     if (r == 0 && (options & CK_SECCOMP_NO_USERNS) != 0)
         r = forbid_attributes(filter);
     if (r == 0 && (options & CK_SECCOMP_NO_USERNS) != 0)

@@ -34,8 +34,8 @@ enum ck_seccomp_option {
      */
     CK_SECCOMP_EGRESS = 8,
     /*
-     * With EGRESS: the kernel does not answer what EGRESS refuses of sockets and of sending, nor
-     * any connect. It asks the process that installed the filter with
+     * The kernel does not answer what is refused of sockets, with EGRESS of sending, nor any
+     * connect. It asks the process that installed the filter with
      * SECCOMP_FILTER_FLAG_NEW_LISTENER. If that process does not answer, the call fails.
      */
     CK_SECCOMP_REPORT_ATTEMPTS = 16,
@@ -44,6 +44,12 @@ enum ck_seccomp_option {
      * namespace belongs to the run and has nothing but loopback. Together with EGRESS too.
      */
     CK_SECCOMP_LOOPBACK = 32,
+    /*
+     * With exec_key and REPORT_ATTEMPTS: that process is also notified of calls that open or change
+     * a file by its path, and of mappings of files as code. Without notification are those with the
+     * key as the sixth argument.
+     */
+    CK_SECCOMP_WHY = 64,
 };
 
 /*

@@ -171,7 +171,7 @@ def check_denied(document):
     assert is_count(document["denied_more"]) and len(denied or []) <= 64
     for denial in denied or []:
         assert list(denial) == ["kind", "path", "by", "errno", "add"], denial
-        assert denial["kind"] == "exec" and denial["by"] and denial["errno"] > 0, denial
+        assert denial["kind"] in ("exec", "map", "open", "write", "connect") and denial["by"] and denial["errno"] > 0, denial
         assert denial["add"] is None or denial["add"].startswith(("execs: [", "uses: [")), denial
 
 

@@ -50,7 +50,7 @@ static bool read_memory(const struct ck_direct_attempts *attempts, const struct 
     char path[32];
     char *end = ck_nolibc_append_number(ck_nolibc_append_text(path, "/proc/"), (long)asked->pid);
     (void)ck_nolibc_append_text(end, "/mem");
-    long fd = CK_RAW4(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    long fd = CK_RAW6(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0, 0, attempts->exec_key);
     if (fd < 0) {
         note_shortage(attempts, fd);
         return false;
@@ -151,6 +151,8 @@ static bool same(const struct ck_direct_attempt *one, const struct ck_direct_att
 static void report_attempt(struct ck_direct_attempts *attempts, const struct ck_direct_attempt *attempt)
 {
     static const struct ck_direct_attempt more = {.kind = CK_DIRECT_ATTEMPT_MORE};
+    attempts->found_one = true;
+    attempts->last = *attempt;
     for (uint32_t i = 0; i < attempts->count && i < CK_DIRECT_ATTEMPTS_MAX; i++)
         if (same(&attempts->seen[i], attempt))
             return;

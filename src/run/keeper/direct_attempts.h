@@ -11,7 +11,10 @@
 struct ck_direct_attempts {
     struct ck_init_status *init_status;
     uint32_t gate_port;
-    bool loopback;  /* connections within the run's own loopback are no direct attempts */
+    bool loopback;     /* connections within the run's own loopback are no direct attempts */
+    uint64_t exec_key; /* with which our own calls are not notified; 0: they are not anyway */
+    bool found_one;    /* the last notification was a direct attempt: `last` */
+    struct ck_direct_attempt last;
     int report_fd;  /* pipe to the caller; -1: nothing is reported, as in a proof */
     uint32_t count; /* reports so far; above CK_DIRECT_ATTEMPTS_MAX the "more" report was sent as well */
     struct ck_direct_attempt seen[CK_DIRECT_ATTEMPTS_MAX];

@@ -130,7 +130,7 @@ bool ck_exec_names_concerns(const struct seccomp_notif *asked)
  * Reads the path from the memory of the tool. Two parts, divided where a page ends: the second page
  * may be missing. False: there is no such address, or the machine forbids the access.
  */
-static bool read_given(struct ck_exec_names *names, uint32_t pid, uint64_t at)
+bool ck_exec_names_read(struct ck_exec_names *names, uint32_t pid, uint64_t at)
 {
     const uint64_t key = names->jail->program->exec_key & ~(uint64_t)UINT32_MAX;
     size_t first = (size_t)(PAGE - at % PAGE);
@@ -150,8 +150,14 @@ static char *append_proc(char *to, uint32_t pid, const char *name)
     return ck_nolibc_append_text(ck_nolibc_append_number(ck_nolibc_append_text(to, "/proc/"), (long)pid), name);
 }
 
+/* A call of our own must not be notified. */
+long ck_exec_names_open(const struct ck_exec_names *names, const char *path, int flags)
+{
+    return CK_RAW6(openat, AT_FDCWD, path, flags | O_CLOEXEC, 0, 0, names->jail->program->exec_key);
+}
+
 /* The path for us: a link in /proc/self, and a relative path, mean something else for the tool. */
-static void translate(struct ck_exec_names *names, uint32_t pid, int directory_fd)
+void ck_exec_names_translate(struct ck_exec_names *names, uint32_t pid, int directory_fd)
 {
     const char *given = names->given;
     const char *own = after(given, "/proc/self/");
@@ -175,8 +181,8 @@ static long open_given(struct ck_exec_names *names, uint32_t pid, const struct e
     bool follow = (target->flags & NO_FOLLOW) == 0 || names->given[0] == '\0';
     if (names->given[0] == '\0' && (target->flags & EMPTY_PATH) == 0)
         return -ENOENT;
-    translate(names, pid, target->directory_fd);
-    return ck_nolibc_open(names->opened, O_PATH | (follow ? 0 : O_NOFOLLOW));
+    ck_exec_names_translate(names, pid, target->directory_fd);
+    return ck_exec_names_open(names, names->opened, O_PATH | (follow ? 0 : O_NOFOLLOW));
 }
 
 static char *proc_fd(char text[PROC_FD_TEXT], int fd)
@@ -203,7 +209,7 @@ static bool is_plain(const char *path)
 }
 
 /* The path that a reader knows: as the tool wrote it if that says it, else where the file is. */
-static void show(struct ck_exec_names *names, int fd)
+void ck_exec_names_show(struct ck_exec_names *names, int fd)
 {
     char link[PROC_FD_TEXT];
     if (is_plain(names->given))
@@ -258,7 +264,7 @@ static int32_t refusal_of(struct ck_exec_names *names, int fd)
 static bool read_interpreter(struct ck_exec_names *names, int fd)
 {
     char link[PROC_FD_TEXT], line[FIRST_LINE];
-    long script = ck_nolibc_open(proc_fd(link, fd), O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    long script = ck_exec_names_open(names, proc_fd(link, fd), O_RDONLY | O_NONBLOCK | O_NOCTTY);
     long got = script < 0 ? script : CK_RAW4(pread64, script, line, sizeof(line), 0);
     if (script >= 0)
         ck_nolibc_close((int)script);
@@ -287,7 +293,7 @@ static int32_t refusal_of_interpreter(struct ck_exec_names *names, uint32_t pid,
         fd = (int)next;
         error = refusal_of(names, fd);
         if (error != 0)
-            show(names, fd);
+            ck_exec_names_show(names, fd);
     }
     ck_nolibc_close(fd);
     return error;
@@ -314,6 +320,14 @@ static bool same_name(const char *one, size_t one_length, const char *other, siz
     return one_length == 0 && other_length == 0;
 }
 
+/* A file that is there is the same by its inode; else its whole path counts. */
+static bool same_path(const char *one, const char *other, const struct ck_denial_record *wanted, size_t one_length)
+{
+    if (wanted->inode != 0)
+        return same_name(one, one_length, other, wanted->path_length);
+    return one_length == wanted->path_length && same_bytes(one, other, one_length);
+}
+
 /*
  * The same file by the same program: /bin/ls and /usr/bin/ls are one refusal if one is a link to
  * the other. Two names of one file are two: a file may be many programs.
@@ -325,9 +339,9 @@ static bool is_noted(const struct ck_exec_names *names, const struct ck_denial_r
     for (uint32_t i = 0; i < names->jail->init_status->denied_count; i++) {
         const struct ck_denial_record *record = (const void *)at;
         const char *text = at + sizeof(*record);
-        if (record->device == wanted->device && record->inode == wanted->inode &&
+        if (record->kind == wanted->kind && record->device == wanted->device && record->inode == wanted->inode &&
             record->by_length == wanted->by_length && same_bytes(text + record->path_length, by, record->by_length) &&
-            same_name(text, record->path_length, path, wanted->path_length))
+            same_path(text, path, wanted, record->path_length))
             return true;
         at += size_of(record);
     }
@@ -335,13 +349,13 @@ static bool is_noted(const struct ck_exec_names *names, const struct ck_denial_r
 }
 
 /* The counters change last: we may be killed at any time, and the warden reads what is there. */
-static void note(const struct ck_exec_names *names, const struct ck_exec_names_file *file, const char *path,
-                 const char *by)
+void ck_exec_names_note(const struct ck_exec_names *names, const struct ck_exec_names_file *file, const char *path,
+                        const char *by)
 {
     struct ck_init_status *init_status = names->jail->init_status;
     const struct ck_denial_record record = {.device = file->device,
                                             .inode = file->inode,
-                                            .kind = CK_DENIAL_EXEC,
+                                            .kind = file->kind != 0 ? file->kind : CK_DENIAL_EXEC,
                                             .error = (uint32_t)file->error,
                                             .path_length = (uint32_t)length_of(path),
                                             .by_length = (uint32_t)length_of(by)};
@@ -362,7 +376,7 @@ static void note(const struct ck_exec_names *names, const struct ck_exec_names_f
 }
 
 /* The program that the process is: its own name can be changed, and is cut to 15 bytes. */
-static void read_by(struct ck_exec_names *names, uint32_t pid)
+void ck_exec_names_read_by(struct ck_exec_names *names, uint32_t pid)
 {
     char link[PROC_FD_TEXT];
     (void)append_proc(link, pid, "/exe");
@@ -374,7 +388,7 @@ static void read_by(struct ck_exec_names *names, uint32_t pid)
 static void note_looked_for(const struct ck_exec_names *names, const struct ck_exec_names_looked_for *slot)
 {
     if (slot->name[0] != '\0')
-        note(names, &slot->file, slot->path, slot->by);
+        ck_exec_names_note(names, &slot->file, slot->path, slot->by);
 }
 
 /* The oldest element is noted now if all are in use. A path that is too long is not kept. */
@@ -424,8 +438,8 @@ static void examine_question(struct ck_exec_names *names, int listener_fd, const
     if (fd < 0)
         return;
     if (refusal_of(names, (int)fd) != 0) {
-        show(names, (int)fd);
-        read_by(names, asked->pid);
+        ck_exec_names_show(names, (int)fd);
+        ck_exec_names_read_by(names, asked->pid);
         if (ck_listener_still_asks(listener_fd, asked))
             look_for(names, last_part(names->given));
     } else if (is_regular((int)fd)) {
@@ -444,7 +458,7 @@ static void examine_execution(struct ck_exec_names *names, int listener_fd, cons
         return;
     int32_t error = refusal_of(names, (int)fd);
     if (error != 0) {
-        show(names, (int)fd);
+        ck_exec_names_show(names, (int)fd);
         ck_nolibc_close((int)fd);
     } else {
         error = refusal_of_interpreter(names, asked->pid, (int)fd);
@@ -453,17 +467,17 @@ static void examine_execution(struct ck_exec_names *names, int listener_fd, cons
         find(names, name);
         return;
     }
-    read_by(names, asked->pid);
+    ck_exec_names_read_by(names, asked->pid);
     if (!ck_listener_still_asks(listener_fd, asked))
         return;
     names->jail->init_status->names_execs = 1;
-    note(names, &names->file, names->shown, names->by);
+    ck_exec_names_note(names, &names->file, names->shown, names->by);
 }
 
 int32_t ck_exec_names_judge(struct ck_exec_names *names, int listener_fd, const struct seccomp_notif *asked)
 {
     const struct exec_target target = target_of(asked);
-    bool readable = read_given(names, asked->pid, target.path_at);
+    bool readable = ck_exec_names_read(names, asked->pid, target.path_at);
     names->shown[0] = names->by[0] = '\0';
     if (target.only_asks) {
         if (readable)
@@ -473,6 +487,6 @@ int32_t ck_exec_names_judge(struct ck_exec_names *names, int listener_fd, const 
     if (readable && (target.flags & CK_CREATE_ONLY_CHECK) == 0)
         examine_execution(names, listener_fd, asked, &target);
     else if (!readable && names->sealed && ck_listener_still_asks(listener_fd, asked))
-        note(names, &(struct ck_exec_names_file){.error = EACCES}, "", "");
+        ck_exec_names_note(names, &(struct ck_exec_names_file){.error = EACCES}, "", "");
     return names->sealed ? -EACCES : 0;
 }

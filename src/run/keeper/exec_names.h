@@ -17,6 +17,7 @@ struct seccomp_notif;
 struct ck_exec_names_file {
     uint64_t device, inode;
     int32_t error; /* with which it is refused */
+    uint32_t kind; /* enum ck_denial_kind; 0: EXEC */
 };
 
 /*
@@ -48,6 +49,23 @@ bool ck_exec_names_concerns(const struct seccomp_notif *asked);
 
 /* The answer: 0, the call continues; or a negative errno. */
 int32_t ck_exec_names_judge(struct ck_exec_names *names, int listener_fd, const struct seccomp_notif *asked);
+
+/*
+ * Parts that why.c uses too. The path of the tool's call, into names->given; false: it cannot be
+ * read. Then the same path for us, into names->opened; the path as a reader knows it, into
+ * names->shown; the program that the process is, into names->by.
+ */
+bool ck_exec_names_read(struct ck_exec_names *names, uint32_t pid, uint64_t at);
+void ck_exec_names_translate(struct ck_exec_names *names, uint32_t pid, int directory_fd);
+void ck_exec_names_show(struct ck_exec_names *names, int fd);
+void ck_exec_names_read_by(struct ck_exec_names *names, uint32_t pid);
+
+/* openat, close-on-exec, without a notification. A descriptor or a negative errno. */
+long ck_exec_names_open(const struct ck_exec_names *names, const char *path, int flags);
+
+/* Notes a refusal, if it is not noted yet. */
+void ck_exec_names_note(const struct ck_exec_names *names, const struct ck_exec_names_file *file, const char *path,
+                        const char *by);
 
 /* When the tool has ended. */
 void ck_exec_names_end(struct ck_exec_names *names);

@@ -105,7 +105,7 @@ long ck_init_restrict_program(struct ck_native_jail *jail)
 {
     const struct ck_native_program *program = jail->program;
     const void *code = (const char *)program + program->filter_at;
-    if (ck_native_has_network(program))
+    if (ck_native_filters_late(program))
         return 0;
     if (program->exec_key == 0)
         return ck_init_restrict_calls(code, program->filter_count);
@@ -218,7 +218,7 @@ static bool notifies(const struct ck_native_program *program)
 
 /*
  * With a network the filter would have forbidden to make that, so it is applied here and not with
- * the others.
+ * the others. So it is where everything that is refused is named.
  */
 static long drop_privileges(const struct ck_init_run *run, struct ck_listener *listener)
 {
@@ -227,7 +227,7 @@ static long drop_privileges(const struct ck_init_run *run, struct ck_listener *l
     long r = restrict_files(run);
     if (r == 0)
         r = ck_init_drop_capabilities();
-    if (r < 0 || !ck_native_has_network(program))
+    if (r < 0 || !ck_native_filters_late(program))
         return r;
     if (!notifies(program))
         return ck_init_restrict_calls(code, program->filter_count);
@@ -333,7 +333,7 @@ static long begin_listening(const struct ck_init_run *run, struct ck_listener *l
     listener->ended_fd = run->ended_fd;
     if (!notifies(run->jail->program))
         return 0;
-    if (!ck_native_has_network(run->jail->program))
+    if (!ck_native_filters_late(run->jail->program))
         listener->fd = run->jail->listener_fd;
     return ck_listener_begin(listener);
 }
@@ -391,6 +391,7 @@ void ck_init_serve(struct ck_init_run *run)
     attempts.gate_port = program->gate_port;
     attempts.loopback = program->loopback != 0;
     attempts.report_fd = -1;
+    attempts.exec_key = program->exec_key;
     run->child->exec_key = program->exec_key;
     long r = prepare(run, &listener, &stage);
     if (r < 0) {

@@ -73,7 +73,8 @@ long ck_init_restrict_calls(const void *code, uint32_t count);
 
 /*
  * Applies the filter of the program, with a listener (jail->listener_fd) if refused executions are
- * named. If each run has its own network, it does nothing: then ck_init_serve applies it later.
+ * named. Where the filter is applied in each run (ck_native_filters_late), it does nothing: then
+ * ck_init_serve applies it later.
  */
 long ck_init_restrict_program(struct ck_native_jail *jail);
 

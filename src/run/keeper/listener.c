@@ -3,7 +3,8 @@
  * (seccomp_unotify(2)).
  *
  * The kernel allows one listener in a chain of filters. So all that init wants to know of comes
- * through this one: connections (direct_attempts.c) and executions (exec_names.c).
+ * through this one: connections (direct_attempts.c), executions (exec_names.c) and, if the caller
+ * wants to know why a tool failed, files (why.c).
  *
  *  Must     answer every notification: the process that caused it waits.
  *  Must not make a system call that is notified: nobody would answer.
@@ -12,7 +13,9 @@
 
 #include "run/keeper/direct_attempts.h"
 #include "run/keeper/exec_names.h"
+#include "run/keeper/native_jail.h"
 #include "run/keeper/nolibc.h"
+#include "run/keeper/why.h"
 #include "sys/raw.h"
 
 #include <errno.h>
@@ -88,16 +91,29 @@ bool ck_listener_still_asks(int listener_fd, const struct seccomp_notif *asked)
     return CK_RAW3(ioctl, listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &asked->id) == 0;
 }
 
+/* Begins to use it. */
+static struct ck_exec_names *names_of(struct ck_listener *listener)
+{
+    listener->executed = true;
+    listener->exec_names->jail = listener->jail;
+    listener->exec_names->sealed = listener->sealed;
+    return listener->exec_names;
+}
+
 /* 0: the call continues in the kernel; else it fails with this negative errno. */
 static int32_t judge(struct ck_listener *listener, const struct seccomp_notif *asked)
 {
-    if (ck_exec_names_concerns(asked)) {
-        listener->executed = true;
-        listener->exec_names->jail = listener->jail;
-        listener->exec_names->sealed = listener->sealed;
-        return ck_exec_names_judge(listener->exec_names, listener->fd, asked);
+    if (ck_exec_names_concerns(asked))
+        return ck_exec_names_judge(names_of(listener), listener->fd, asked);
+    if (ck_why_concerns(asked)) {
+        ck_why_look(names_of(listener), listener->fd, asked);
+        return 0;
     }
-    return ck_direct_attempts_judge(listener->attempts, listener->fd, asked);
+    listener->attempts->found_one = false;
+    int32_t error = ck_direct_attempts_judge(listener->attempts, listener->fd, asked);
+    if (listener->jail->program->why != 0 && listener->attempts->found_one)
+        ck_why_connection(names_of(listener), asked, &listener->attempts->last);
+    return error;
 }
 
 /*

@@ -26,7 +26,7 @@ struct ck_native_jail {
     const struct ck_native_program *program;
     struct ck_init_status *init_status;
     char *denials;      /* CK_DENIALS_BYTES after it, shared too: what was refused (exec_names.c); or NULL */
-    int listener_fd;    /* with denials and without a gate: of the filter that the warden has */
+    int listener_fd;    /* with denials: of the filter that the warden has, if it has one */
     uint32_t failed_op; /* operation of the program, from 1; 0: something else failed */
     int exec_fds[CK_NATIVE_JAIL_EXECS_MAX];
     struct ck_native_jail_file exec_files[CK_NATIVE_JAIL_EXECS_MAX]; /* what they are open on */
