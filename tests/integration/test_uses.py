@@ -130,9 +130,11 @@ def changes(box, before, after):
 
 
 def test_set_is_what_it_contains_for_the_diff(user_box):
-    same = SETS["node-scripts"]["names"]
-    assert changes(user_box, {"execs": same}, {"uses": ["node-scripts"]}) == {("neutral", "uses"), ("neutral", "execs")}
-    assert changes(user_box, {"execs": same[1:]}, {"uses": ["node-scripts"]}) == {("widens", "uses"), ("neutral", "execs")}
+    names = SETS["node-scripts"]["names"]
+    both = {"uses": ["node-scripts"], "execs": names}
+    assert changes(user_box, both, {"uses": ["node-scripts"]}) == {("neutral", "execs")}
+    assert changes(user_box, {"uses": ["node-scripts"]}, both) == {("neutral", "execs")}
+    assert changes(user_box, {"execs": names}, {"uses": ["node-scripts"]}) == {("widens", "uses"), ("neutral", "execs")}
     assert changes(user_box, {"uses": ["shell", "node-scripts"]}, {"uses": ["shell"]}) == {("narrows", "uses")}
     assert changes(user_box, {"uses": ["shell"]}, {"uses": ["shell"], "execs": ["sed"]}) == {("neutral", "execs")}
 

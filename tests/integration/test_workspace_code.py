@@ -6,7 +6,6 @@ tests/adversarial/jail/test_workspace_escape.py and test_workspace_tool.py attac
 import json
 import shutil
 import subprocess
-import sysconfig
 
 import pytest
 
@@ -17,7 +16,6 @@ from jails import LAYERS, Cell
 from no_userns import NoUserns
 
 HELPERS = ["node-scripts"]
-LIBRARIES = f"/usr/lib/{sysconfig.get_config_var('MULTIARCH')}"
 OPENED = {"workspace": "ro", "workspace_code": True}
 
 
@@ -65,7 +63,7 @@ def test_npm_test(opened, name):
     not need; esbuild is a program of the project, and writes."""
     runner, test, said = RUNNERS[name]
     project(opened.box, runner, test, registry.RUNNERS if full() else registry.MOCHA)
-    answer = opened("npm", "test", uses=HELPERS, execs=[LIBRARIES], loopback=True, timeout=120,
+    answer = opened("npm", "test", uses=HELPERS, loopback=True, timeout=120,
                     workspace="overlay" if opened.jail == "native" else "rw")
     output = answer.stream("stdout") + answer.stream("stderr")
     assert answer.status == 0 and said in output, output.decode()
@@ -115,6 +113,16 @@ def test_pytest_of_a_virtual_environment(opened):
     opened.box.file("root/test_one.py", "def test_one():\n    assert 1 + 1 == 2\n")
     answer = opened("pytest", "-q", "-p", "no:cacheprovider", path="./.venv/bin/pytest", uses=["python-tools"])
     assert answer.status == 0 and b"1 passed" in answer.stream("stdout"), answer.document
+
+
+def test_modules_of_python_load(opened):
+    """What they need beyond the interpreter: libraries of the system, and packages of Debian."""
+    script = "import bz2, ctypes, lxml.etree, lzma, sqlite3, ssl; print(ssl.OPENSSL_VERSION)"
+    (opened.box.root / "python").symlink_to("/usr/bin/python3")
+    answer = opened("python", "-c", script, path="./python", uses=["python-tools"])
+    assert answer.status == 0 and answer.stream("stdout").startswith(b"OpenSSL"), answer.document
+    answer = opened("python", "-c", script, path="./python")
+    assert answer.status == 1 and b"failed to map segment" in answer.stream("stderr"), answer.document
 
 
 def test_working_directory_is_on_the_same_mount(opened):

@@ -181,14 +181,17 @@ def test_loader_does_not_run_an_unlisted_program(cell):
     assert answer.status == 127 and b"map segment" in answer.stream("stderr"), answer.document
 
 
+@pytest.mark.parametrize("uses", [[], ["python-tools", "node-scripts"]], ids=["plain", "sets"])
 @pytest.mark.parametrize("program", ["/usr/lib/git-core/git", "/usr/bin/id"])
-def test_loader_of_the_repository_does_not_run_an_unlisted_program(cell, program):
-    """It has no stub, as the loader of the jail has (ADR 0051). So library directories are no code."""
+def test_loader_of_the_repository_does_not_run_an_unlisted_program(cell, program, uses):
+    """It has no stub, as the loader of the jail has (ADR 0051). So library directories are no code, and the sets list
+    only those that have libraries."""
+    policy = cell.write_policy(attempt={"uses": uses} if uses else {})
     shutil.copy(loader_of(cell), cell.box.root / "loader")
     cell.box.own(cell.box.root / "loader", 0o755)
     attack = ["attempt", "plain", cell.box.root / "loader", program, "--version"]
     cell.succeeds_outside(*attack)
-    answer = cell.inside(*attack)
+    answer = cell.inside(*attack, policy=policy)
     assert answer.status == 127 and b"map segment" in answer.stream("stderr"), answer.document
 
 
