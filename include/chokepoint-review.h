@@ -26,7 +26,8 @@ struct choke_policy;
 /*
  * path NULL: the policy that choke_context_new takes without a path: the machine's, else the
  * embedded one. Any regular file of at most 1 MiB is accepted, wherever it is and whoever may write
- * it: what choke_context_new would refuse about that is a finding here. Text that is not a valid policy is a finding too, so this returns 0 for it. A
+ * it, and a pipe of the caller's by its name in /dev/fd: what choke_context_new would refuse about
+ * that is a finding here. Text that is not a valid policy is a finding too, so this returns 0 for it. A
  * negative errno if the file cannot be read.
  */
 CHOKE_API int choke_policy_open(const char *path, struct choke_policy **ret_policy, struct choke_error *error);
@@ -47,8 +48,8 @@ struct choke_finding {
 };
 
 /*
- * What is wrong, in the order of the file. Errors: what the loader refuses (the first fault, with
- * its line and column); a decision record that is not in adr_dir as a regular file NNNN-*.md; no
+ * What is wrong, in the order of the file. Errors: what the loader refuses (all faults, with
+ * line and column, as far as each can be found without the others); a decision record that is not in adr_dir as a regular file NNNN-*.md; no
  * adr_dir at all, if the file cites a record. Warnings: a direct tool without argument rules;
  * egress that is opaque; a grant without adr or why; two records with one number; a file that a run
  * would refuse because others may write it; locked and roots where they have no effect. Entries of the embedded policy cite records of this

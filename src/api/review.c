@@ -31,7 +31,7 @@
  */
 #define FINDINGS_OF_TOOL 4
 #define FINDINGS_OF_GRANT 2
-#define FINDINGS_OF_FILE 6
+#define FINDINGS_OF_FILE (6 + CK_YAML_FAULTS_MAX)
 
 const char *choke_severity_name(enum choke_severity severity)
 {
@@ -48,6 +48,15 @@ const char *choke_severity_name(enum choke_severity severity)
 
 /* ---- open -------------------------------------------------------------------------------- */
 
+/* By their place in the file. */
+static int compare_faults(const void *left, const void *right)
+{
+    const struct choke_error *a = left;
+    const struct choke_error *b = right;
+    return a->line != b->line ? (a->line > b->line) - (a->line < b->line)
+                              : (a->column > b->column) - (a->column < b->column);
+}
+
 /*
  * A fault of the text is kept as a finding; out of memory is a failure. The tree is only for
  * positions. The text was parsed before, so it fails here only without memory; then findings have
@@ -57,7 +66,16 @@ static int parse(struct choke_policy *policy, const void *text, size_t length, s
 {
     const char *file = policy->file ? policy->file : "default policy";
     struct choke_error ignored;
-    int r = ck_policy_parse(file, text, length, &policy->policy, &policy->fault);
+    struct ck_yaml_faults *faults = ck_arena_array(&policy->arena, 1, sizeof(*faults));
+    if (!faults)
+        return ck_error_oom(error);
+    const struct ck_policy_source source = {.file = file, .text = text, .length = length, .faults = faults};
+    int r = ck_policy_parse_source(&source, &policy->policy, &policy->fault);
+    if (r == -EINVAL && faults->count > 0) {
+        qsort(faults->items, faults->count, sizeof(faults->items[0]), compare_faults);
+        policy->faults = faults;
+        policy->fault = faults->items[0];
+    }
     if (r < 0 && policy->fault.outcome != CHOKE_POLICY) {
         if (error)
             *error = policy->fault;
@@ -285,9 +303,15 @@ static void check_file(struct review *check)
     check->key = "policy";
     if (policy->policy)
         return;
-    struct choke_finding *finding = add_finding(check, CHOKE_SEVERITY_ERROR, "%s", strip_position(&policy->fault));
-    finding->line = policy->fault.line;
-    finding->column = policy->fault.column;
+    uint32_t count = policy->faults ? policy->faults->count : 1;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct choke_error *fault = policy->faults ? &policy->faults->items[i] : &policy->fault;
+        struct choke_finding *finding = add_finding(check, CHOKE_SEVERITY_ERROR, "%s", strip_position(fault));
+        finding->line = fault->line;
+        finding->column = fault->column;
+    }
+    if (count == CK_YAML_FAULTS_MAX)
+        (void)add_finding(check, CHOKE_SEVERITY_NOTE, "%u faults are reported; there may be more", count);
 }
 
 /* Does anything in the file cite a record of adr_dir? */

@@ -7,9 +7,10 @@
 #include "sys/decision_records.h"
 
 struct choke_policy {
-    const char *file;         /* NULL: the embedded one */
-    struct ck_policy *policy; /* NULL: not a valid policy, and fault says why */
-    struct choke_error fault;
+    const char *file;              /* NULL: the embedded one */
+    struct ck_policy *policy;      /* NULL: not a valid policy, and fault says why */
+    struct choke_error fault;      /* the first one */
+    struct ck_yaml_faults *faults; /* NULL: fault is the only one, or there is none */
     /* what a run would refuse about the file; outcome CHOKE_NONE: nothing */
     struct choke_error refusal;
     /* of the same text, for line and column; without nodes if it could not be parsed */

@@ -159,15 +159,16 @@ static int check_install(const struct check_state *check)
 static int check_limits(const struct check_state *check)
 {
     const struct ck_yaml_node *limits = value_of(check, "limits");
-    for (size_t i = 0; i < CK_LIMIT_KEYS; i++) {
+    int r = 0;
+    for (size_t i = 0; ck_yaml_tree_continues(check->tree, r) && i < CK_LIMIT_KEYS; i++) {
         const struct ck_limit_key *key = &ck_limit_keys[i];
         const struct ck_yaml_node *node = limits ? ck_yaml_node_value(limits, key->key) : NULL;
         uint32_t value = ck_policy_limit(&check->tool->limits, key);
         if (node && (value < key->min || value > key->max))
-            return REFUSE(check, node, "'%s' in 'limits' in %s is %u; it must be %u to %u%s", key->key, check->label,
-                          value, key->min, key->max, key->unit);
+            r = REFUSE(check, node, "'%s' in 'limits' in %s is %u; it must be %u to %u%s", key->key, check->label,
+                       value, key->min, key->max, key->unit);
     }
-    return 0;
+    return r;
 }
 
 /*
@@ -266,18 +267,19 @@ static int check_list(const struct check_state *check, const struct ck_yaml_node
 static int check_env(const struct check_state *check)
 {
     const struct ck_list *env = &check->tool->env;
-    for (uint32_t i = 0; i < env->count; i++) {
+    int r = 0;
+    for (uint32_t i = 0; ck_yaml_tree_continues(check->tree, r) && i < env->count; i++) {
         const char *name = env->items[i];
         size_t length = strlen(name);
-        if (!ck_env_name_valid(name, length))
-            return REFUSE(check, entry_of(check, "env", i), "'%s' in 'env' in %s is not a valid variable name",
-                          CK_QUOTE(name), check->label);
         const char *danger = ck_env_name_danger(name, length);
-        if (danger)
-            return REFUSE(check, entry_of(check, "env", i), "'%s' in 'env' in %s may not be granted to callers: it %s",
-                          name, check->label, danger);
+        if (!ck_env_name_valid(name, length))
+            r = REFUSE(check, entry_of(check, "env", i), "'%s' in 'env' in %s is not a valid variable name",
+                       CK_QUOTE(name), check->label);
+        else if (danger)
+            r = REFUSE(check, entry_of(check, "env", i), "'%s' in 'env' in %s may not be granted to callers: it %s",
+                       name, check->label, danger);
     }
-    return 0;
+    return r;
 }
 
 /* Is the text in the list, compared exactly? */
@@ -319,7 +321,7 @@ static int check_execs(const struct check_state *check)
 {
     const struct ck_list *execs = &check->tool->execs;
     int r = check_list(check, value_of(check, "execs"), "execs", check->label, false);
-    for (uint32_t i = 0; r == 0 && i < execs->count; i++) {
+    for (uint32_t i = 0; ck_yaml_tree_continues(check->tree, r) && i < execs->count; i++) {
         const char *helper = execs->items[i];
         bool name = has_only(helper, LOWER UPPER DIGITS "._+-", NAME_MAX_BYTES) && !strchr("._+-", helper[0]);
         if (!name && !is_plain_path(helper))
@@ -345,7 +347,7 @@ static int check_uses(const struct check_state *check)
 {
     const struct ck_list *uses = &check->tool->uses;
     int r = check_list(check, value_of(check, "uses"), "uses", check->label, false);
-    for (uint32_t i = 0; r == 0 && i < uses->count; i++) {
+    for (uint32_t i = 0; ck_yaml_tree_continues(check->tree, r) && i < uses->count; i++) {
         const struct ck_helper_set *near = ck_helper_sets_nearest(uses->items[i]);
         char list[256];
         if (!ck_helper_sets_find(uses->items[i]))
@@ -373,7 +375,7 @@ static int check_reads(const struct check_state *check)
     const struct ck_list *reads = &check->tool->reads;
     const struct ck_yaml_node *list = value_of(check, "reads");
     int r = check_list(check, list, "reads", check->label, false);
-    for (uint32_t i = 0; r == 0 && i < reads->count; i++) {
+    for (uint32_t i = 0; ck_yaml_tree_continues(check->tree, r) && i < reads->count; i++) {
         const char *path = reads->items[i];
         if (!is_plain_path(path))
             r = REFUSE(check, ck_yaml_node_entry(list, i),
@@ -392,22 +394,20 @@ static int check_egress(const struct check_state *check)
 {
     const struct ck_list *egress = &check->tool->egress;
     int r = check_list(check, value_of(check, "egress"), "egress", check->label, false);
-    if (r < 0)
-        return r;
-    for (uint32_t i = 0; i < egress->count; i++) {
+    for (uint32_t i = 0; ck_yaml_tree_continues(check->tree, r) && i < egress->count; i++) {
         const struct ck_yaml_node *place = entry_of(check, "egress", i);
         char usual[CK_DESTINATION_TEXT_SIZE];
         struct ck_destination destination;
         const char *reason;
         if (ck_destination_parse(egress->items[i], &destination, &reason) < 0)
-            return REFUSE(check, place, "'%s' in 'egress' in %s is not a valid destination: it %s",
-                          CK_QUOTE(egress->items[i]), check->label, reason);
+            r = REFUSE(check, place, "'%s' in 'egress' in %s is not a valid destination: it %s",
+                       CK_QUOTE(egress->items[i]), check->label, reason);
         /* For example with upper-case letters in the host name. */
-        if (strcmp(ck_destination_text(&destination, usual), egress->items[i]) != 0)
-            return REFUSE(check, place, "'%s' in 'egress' in %s must be written '%s'", CK_QUOTE(egress->items[i]),
-                          check->label, usual);
+        else if (strcmp(ck_destination_text(&destination, usual), egress->items[i]) != 0)
+            r = REFUSE(check, place, "'%s' in 'egress' in %s must be written '%s'", CK_QUOTE(egress->items[i]),
+                       check->label, usual);
     }
-    return 0;
+    return r;
 }
 
 /* ---- whole tools ------------------------------------------------------------------------- */
@@ -416,10 +416,10 @@ static int check_egress(const struct check_state *check)
 static int check_variables(const struct check_state *check)
 {
     int r = check_list(check, value_of(check, "env"), "env", check->label, false);
-    if (r == 0)
-        r = check_env(check);
-    for (uint32_t i = 0; r == 0 && i < check->tool->set_env_count; i++)
-        r = check_variable(check, i);
+    if (ck_yaml_tree_continues(check->tree, r))
+        r = ck_yaml_tree_both(r, check_env(check));
+    for (uint32_t i = 0; ck_yaml_tree_continues(check->tree, r) && i < check->tool->set_env_count; i++)
+        r = ck_yaml_tree_both(r, check_variable(check, i));
     return r;
 }
 
@@ -436,8 +436,8 @@ static int check_keys(const struct check_state *check)
         check_limits, check_variables, check_execs, check_uses, check_egress, check_workspace_code,
     };
     int r = 0;
-    for (size_t i = 0; r == 0 && i < sizeof(rules) / sizeof(rules[0]); i++)
-        r = rules[i](check);
+    for (size_t i = 0; ck_yaml_tree_continues(check->tree, r) && i < sizeof(rules) / sizeof(rules[0]); i++)
+        r = ck_yaml_tree_both(r, rules[i](check));
     return r;
 }
 
@@ -449,7 +449,7 @@ static int check_subcommands(const struct check_state *check)
 {
     const struct ck_args *args = check->tool->args;
     int r = 0;
-    for (uint32_t i = 0; r == 0 && args && i < args->subcommands_count; i++) {
+    for (uint32_t i = 0; ck_yaml_tree_continues(check->tree, r) && args && i < args->subcommands_count; i++) {
         const struct ck_subcommand *subcommand = &args->subcommands[i];
         struct ck_tool tool;
         char label[256];
@@ -462,7 +462,7 @@ static int check_subcommands(const struct check_state *check)
         inner.tool = &tool;
         inner.tool_node = ck_yaml_node_entry(ck_yaml_node_value(value_of(check, "args"), "subcommands"), i);
         inner.label = label;
-        r = check_keys(&inner);
+        r = ck_yaml_tree_both(r, check_keys(&inner));
     }
     return r;
 }
@@ -474,12 +474,13 @@ static int check_subcommands(const struct check_state *check)
 static int check_values(const struct check_state *check)
 {
     static int (*const rules[])(const struct check_state *) = {
-        check_install, check_path, check_sha256, check_lists, check_keys, check_reads, check_subcommands,
+        check_install, check_path, check_sha256, check_lists, check_keys, check_reads,
     };
     int r = 0;
-    for (size_t i = 0; r == 0 && i < sizeof(rules) / sizeof(rules[0]); i++)
-        r = rules[i](check);
-    return r;
+    for (size_t i = 0; ck_yaml_tree_continues(check->tree, r) && i < sizeof(rules) / sizeof(rules[0]); i++)
+        r = ck_yaml_tree_both(r, rules[i](check));
+    /* Subcommands have the tool's keys: a fault of these would be reported again for each. */
+    return r < 0 ? r : check_subcommands(check);
 }
 
 static int check_tool(struct check_state *check, uint32_t index, const struct ck_yaml_node *node)
@@ -491,8 +492,8 @@ static int check_tool(struct check_state *check, uint32_t index, const struct ck
     /* label is on this stack; check->label is set again for the next tool. */
     check->label = ck_schema_tool_label(node, index, label, sizeof(label));
     int r = 0;
-    for (size_t i = 0; r == 0 && i < sizeof(rules) / sizeof(rules[0]); i++)
-        r = rules[i](check);
+    for (size_t i = 0; ck_yaml_tree_continues(check->tree, r) && i < sizeof(rules) / sizeof(rules[0]); i++)
+        r = ck_yaml_tree_both(r, rules[i](check));
     return r;
 }
 
@@ -532,9 +533,9 @@ static int check_grant(const struct check_state *check, const struct ck_policy_g
     inner.tool_node = node;
     inner.label = label;
     int r = grant->why ? check_why(&inner) : 0;
-    if (r == 0 && grant->adr)
-        r = check_adr(&inner);
-    return r < 0 ? r : check_values(&inner);
+    if (ck_yaml_tree_continues(check->tree, r) && grant->adr)
+        r = ck_yaml_tree_both(r, check_adr(&inner));
+    return ck_yaml_tree_continues(check->tree, r) ? ck_yaml_tree_both(r, check_values(&inner)) : r;
 }
 
 /* ---- the top ----------------------------------------------------------------------------- */
@@ -544,7 +545,7 @@ static int check_search_path(const struct check_state *check, const struct ck_ya
 {
     int r = check_list(check, list, "search_path", "", false);
     /* list NULL: the policy extends another one and has its search path. */
-    for (uint32_t i = 0; r == 0 && list && i < list->count; i++) {
+    for (uint32_t i = 0; ck_yaml_tree_continues(check->tree, r) && list && i < list->count; i++) {
         const char *path = check->policy->search_path.items[i];
         if (strchr(path, ':'))
             r = REFUSE(check, ck_yaml_node_entry(list, i),
@@ -562,8 +563,8 @@ static int check_search_path(const struct check_state *check, const struct ck_ya
 /* They are compared with the directories above a root, so that each has one spelling. */
 static int check_roots(const struct check_state *check, const struct ck_yaml_node *list)
 {
-    int r = list ? check_list(check, list, "roots", "", false) : 0;
-    for (uint32_t i = 0; r == 0 && list && i < list->count; i++)
+    int r = check_list(check, list, "roots", "", false);
+    for (uint32_t i = 0; ck_yaml_tree_continues(check->tree, r) && list && i < list->count; i++)
         if (!is_plain_path(check->policy->roots.items[i]))
             r = REFUSE(check, ck_yaml_node_entry(list, i),
                        "'%s' in 'roots' is not a plain absolute path, as in '/srv/work': no '.', '..', '//' or '/' at "
@@ -572,19 +573,22 @@ static int check_roots(const struct check_state *check, const struct ck_yaml_nod
     return r;
 }
 
-/* The version first: with another one nothing else need be right. */
 static int check_top(const struct check_state *check, const struct ck_yaml_node *root)
 {
     const struct ck_policy *policy = check->policy;
     if (policy->version != 1)
         return REFUSE(check, ck_yaml_node_value(root, "version"),
                       "version %u is not known; this release reads version 1", policy->version);
+    int r = 0;
     if (policy->adr_dir && strchr(policy->adr_dir, '\n'))
-        return REFUSE(check, ck_yaml_node_value(root, "adr_dir"), "'adr_dir' has a line break; it must be one path");
-    int r = check_list(check, ck_yaml_node_value(root, "remove"), "remove", "", false);
-    if (r == 0)
-        r = check_search_path(check, ck_yaml_node_value(root, "search_path"));
-    return r < 0 ? r : check_roots(check, ck_yaml_node_value(root, "roots"));
+        r = REFUSE(check, ck_yaml_node_value(root, "adr_dir"), "'adr_dir' has a line break; it must be one path");
+    if (ck_yaml_tree_continues(check->tree, r))
+        r = ck_yaml_tree_both(r, check_list(check, ck_yaml_node_value(root, "remove"), "remove", "", false));
+    if (ck_yaml_tree_continues(check->tree, r))
+        r = ck_yaml_tree_both(r, check_search_path(check, ck_yaml_node_value(root, "search_path")));
+    if (ck_yaml_tree_continues(check->tree, r))
+        r = ck_yaml_tree_both(r, check_roots(check, ck_yaml_node_value(root, "roots")));
+    return r;
 }
 
 int ck_policy_check(const struct ck_policy *policy, const struct ck_yaml_tree *tree, struct choke_error *error)
@@ -594,11 +598,14 @@ int ck_policy_check(const struct ck_policy *policy, const struct ck_yaml_tree *t
     const struct ck_yaml_node *tools = ck_yaml_node_value(root, "tools");
     const struct ck_yaml_node *grants = ck_yaml_node_value(root, "grant");
     int r = check_top(&check, root);
+    /* With another version nothing else need be right. */
+    if (policy->version != 1)
+        return r;
     const struct ck_yaml_node *node = tools ? tools + 1 : NULL;
-    for (uint32_t i = 0; r == 0 && node && i < policy->tools_count; i++, node += node->span)
-        r = check_tool(&check, i, node);
+    for (uint32_t i = 0; ck_yaml_tree_continues(tree, r) && node && i < policy->tools_count; i++, node += node->span)
+        r = ck_yaml_tree_both(r, check_tool(&check, i, node));
     node = grants ? grants + 1 : NULL;
-    for (uint32_t i = 0; r == 0 && node && i < policy->grants_count; i++, node += node->span)
-        r = check_grant(&check, &policy->grants[i], node);
-    return r < 0 ? r : check_unique(&check, tools);
+    for (uint32_t i = 0; ck_yaml_tree_continues(tree, r) && node && i < policy->grants_count; i++, node += node->span)
+        r = ck_yaml_tree_both(r, check_grant(&check, &policy->grants[i], node));
+    return ck_yaml_tree_continues(tree, r) ? ck_yaml_tree_both(r, check_unique(&check, tools)) : r;
 }

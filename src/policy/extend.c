@@ -66,16 +66,17 @@ static int check_removed(const struct extension *extension)
 {
     const struct ck_list *names = &extension->policy->remove;
     const struct ck_yaml_node *list = ck_yaml_node_value(&extension->tree->nodes[0], "remove");
-    for (uint32_t i = 0; i < names->count; i++) {
+    int r = 0;
+    for (uint32_t i = 0; ck_yaml_tree_continues(extension->tree, r) && i < names->count; i++) {
         const struct ck_yaml_node *node = ck_yaml_node_entry(list, i);
         if (!ck_policy_find(extension->base, names->items[i]))
-            return refuse_unknown(extension, node, names->items[i]);
-        if (ck_policy_find(extension->policy, names->items[i]))
-            return REFUSE(extension, node,
-                          "'%s' is in 'remove' and in 'tools'; an entry in 'tools' replaces that of the default policy",
-                          names->items[i]);
+            r = refuse_unknown(extension, node, names->items[i]);
+        else if (ck_policy_find(extension->policy, names->items[i]))
+            r = REFUSE(extension, node,
+                       "'%s' is in 'remove' and in 'tools'; an entry in 'tools' replaces that of the default policy",
+                       names->items[i]);
     }
-    return 0;
+    return r;
 }
 
 static bool is_same_target(const struct ck_policy_grant *a, const struct ck_policy_grant *b)
@@ -365,9 +366,9 @@ static int apply_grants(struct extension *extension)
     const struct ck_policy *policy = extension->policy;
     int r = 0;
     for (int subcommands = 0; subcommands < 2; subcommands++)
-        for (uint32_t i = 0; r == 0 && i < policy->grants_count; i++)
+        for (uint32_t i = 0; ck_yaml_tree_continues(extension->tree, r) && i < policy->grants_count; i++)
             if (!!policy->grants[i].subcommand == subcommands)
-                r = apply_grant(extension, i);
+                r = ck_yaml_tree_both(r, apply_grant(extension, i));
     return r;
 }
 
@@ -377,8 +378,8 @@ int ck_extend_apply(struct ck_policy *policy, const struct ck_policy *base, cons
     struct extension extension = {.policy = policy, .base = base, .tree = tree, .error = error};
     extension.grants = ck_yaml_node_value(&tree->nodes[0], "grant");
     int r = check_removed(&extension);
-    for (uint32_t i = 0; r == 0 && i < policy->grants_count; i++)
-        r = check_grant_name(&extension, i);
+    for (uint32_t i = 0; ck_yaml_tree_continues(tree, r) && i < policy->grants_count; i++)
+        r = ck_yaml_tree_both(r, check_grant_name(&extension, i));
     if (r == 0)
         r = merge_tools(&extension);
     if (policy->search_path.count == 0)

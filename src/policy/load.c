@@ -297,42 +297,43 @@ static int fill(struct ck_policy *policy, const struct ck_yaml_tree *tree, const
     return copied ? 0 : ck_error_oom(error);
 }
 
-/* What is loaded, and from what. */
-struct load_source {
-    const struct ck_policy *base; /* what `extends: default` means */
-    const char *text;             /* without a byte order mark */
-    size_t length;
-};
-
-static int load(struct ck_policy *policy, struct ck_yaml_tree *tree, const struct load_source *source,
+/* The text of source is without a byte order mark. */
+static int load(struct ck_policy *policy, struct ck_yaml_tree *tree, const struct ck_policy_source *source,
                 struct choke_error *error)
 {
     int r = ck_schema_check(tree, error);
     if (r == 0)
         r = fill(policy, tree, source->text, source->length, error);
-    if (r == 0)
-        r = ck_policy_check(policy, tree, error);
-    if (r == 0)
-        r = ck_rules_compile(policy, tree, error);
+    if (r < 0)
+        return r;
+    r = ck_policy_check(policy, tree, error);
+    /* The rules need a tree that fits the schema, and no more. */
+    if (ck_yaml_tree_continues(tree, r))
+        r = ck_yaml_tree_both(r, ck_rules_compile(policy, tree, error));
     return r < 0 || !policy->extends ? r : ck_extend_apply(policy, source->base, tree, error);
 }
 
 int ck_policy_parse(const char *file, const void *text, size_t length, struct ck_policy **ret_policy,
                     struct choke_error *error)
 {
-    return ck_policy_parse_on(&ck_policy_default, file, text, length, ret_policy, error);
+    const struct ck_policy_source source = {.file = file, .text = text, .length = length};
+    return ck_policy_parse_source(&source, ret_policy, error);
 }
 
-int ck_policy_parse_on(const struct ck_policy *base, const char *file, const void *text, size_t length,
-                       struct ck_policy **ret_policy, struct choke_error *error)
+int ck_policy_parse_source(const struct ck_policy_source *given, struct ck_policy **ret_policy,
+                           struct choke_error *error)
 {
     __attribute__((cleanup(ck_yaml_tree_done))) struct ck_yaml_tree tree = {0};
     /* A byte order mark at the beginning is skipped; anywhere else it is refused as invisible. */
-    size_t mark = ck_yaml_text_mark(text, length);
-    const struct load_source source = {base, (const char *)text + mark, length - mark};
-    int r = ck_yaml_tree_parse(&tree, file, source.text, source.length, error);
+    size_t mark = ck_yaml_text_mark(given->text, given->length);
+    struct ck_policy_source source = *given;
+    source.text = (const char *)given->text + mark;
+    source.length -= mark;
+    source.base = source.base ? source.base : &ck_policy_default;
+    int r = ck_yaml_tree_parse(&tree, source.file, source.text, source.length, error);
     if (r < 0)
         return r;
+    tree.faults = source.faults;
     struct ck_policy *policy = calloc(1, sizeof(*policy));
     if (!policy)
         return ck_error_oom(error);

@@ -14,6 +14,7 @@
 
 #include "chokepoint.h"
 #include "policy/model.h"
+#include "policy/yaml_tree.h"
 
 #define CK_POLICY_MAX_BYTES ((size_t)1 << 20)
 
@@ -32,12 +33,26 @@ extern const size_t ck_policy_default_length;
 int ck_policy_parse(const char *file, const void *text, size_t length, struct ck_policy **ret_policy,
                     struct choke_error *error);
 
-/*
- * The same, with another policy in place of the default one for `extends: default`. The result
- * points into base, which must live as long. For tests.
- */
-int ck_policy_parse_on(const struct ck_policy *base, const char *file, const void *text, size_t length,
-                       struct ck_policy **ret_policy, struct choke_error *error);
+/* What is loaded, and how. */
+struct ck_policy_source {
+    const char *file; /* in messages only */
+    const void *text;
+    size_t length;
+    /*
+     * NULL, or what `extends: default` means in place of the default policy, for tests. The result
+     * points into it, so it must live as long.
+     */
+    const struct ck_policy *base;
+    /*
+     * NULL: the first fault is in *error. Else all faults are here, as far as each can be found
+     * without the others; *error then has only what made the text unreadable.
+     */
+    struct ck_yaml_faults *faults;
+};
+
+/* The same with more choices. */
+int ck_policy_parse_source(const struct ck_policy_source *source, struct ck_policy **ret_policy,
+                           struct choke_error *error);
 
 /* Makes by_name from tools. False: no memory. */
 bool ck_policy_index(struct ck_policy *policy);

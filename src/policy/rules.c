@@ -167,10 +167,11 @@ static int build_table(struct compiler *compiler, struct ck_rules *rules, const 
     if (!rules->table)
         return ck_error_oom(compiler->error);
     int r = 0;
-    for (uint32_t i = 0; r == 0 && i < rules->options.count; i++) {
+    for (uint32_t i = 0; ck_yaml_tree_continues(compiler->tree, r) && i < rules->options.count; i++) {
         const char *text = rules->options.items[i];
         const struct ck_yaml_node *entry = ck_yaml_node_entry(list, i);
-        r = text[0] == '@' ? add_set(compiler, rules, text + 1, entry) : add_option(compiler, rules, text, entry);
+        r = ck_yaml_tree_both(r, text[0] == '@' ? add_set(compiler, rules, text + 1, entry)
+                                                : add_option(compiler, rules, text, entry));
     }
     if (r < 0 || rules->table_count == 0)
         return r;
@@ -330,13 +331,13 @@ static int compile_subcommands(struct compiler *compiler, const char *tool_label
         return 0;
     const struct ck_yaml_node *node = list + 1;
     int r = 0;
-    for (uint32_t i = 0; r == 0 && i < compiler->args->subcommands_count; i++, node += node->span) {
+    for (uint32_t i = 0; ck_yaml_tree_continues(compiler->tree, r) && i < compiler->args->subcommands_count;
+         i++, node += node->span) {
         struct ck_subcommand *subcommand = &compiler->args->subcommands[i];
         (void)snprintf(compiler->where, sizeof(compiler->where), "subcommand '%s' in %s",
                        ck_quote((char[80]){0}, 80, subcommand->name, strlen(subcommand->name)), tool_label);
-        r = check_subcommand_name(compiler, i, node);
-        if (r == 0)
-            r = compile_rules(compiler, &subcommand->rules, node);
+        int next = check_subcommand_name(compiler, i, node);
+        r = ck_yaml_tree_both(r, next < 0 ? next : compile_rules(compiler, &subcommand->rules, node));
     }
     return r;
 }
@@ -412,12 +413,12 @@ static int compile_tool(struct compiler *compiler, struct ck_tool *tool, const s
     (void)snprintf(compiler->where, sizeof(compiler->where), "%s", label);
     struct ck_args *args = tool->args;
     int r = check_shape(compiler);
-    if (r == 0)
-        r = check_sets(compiler);
-    if (r == 0)
-        r = compile_rules(compiler, &args->rules, compiler->args_node);
-    if (r == 0)
-        r = compile_subcommands(compiler, label);
+    if (ck_yaml_tree_continues(compiler->tree, r))
+        r = ck_yaml_tree_both(r, check_sets(compiler));
+    if (ck_yaml_tree_continues(compiler->tree, r))
+        r = ck_yaml_tree_both(r, compile_rules(compiler, &args->rules, compiler->args_node));
+    if (ck_yaml_tree_continues(compiler->tree, r))
+        r = ck_yaml_tree_both(r, compile_subcommands(compiler, label));
     /* Before a subcommand or a command, the first operand ends the options of the tool itself. */
     args->rules.options_first = args->rules.options_first || args->command || args->subcommands_count > 0;
     args->only_exact = has_only_exact(args);
@@ -489,8 +490,8 @@ int ck_rules_compile(struct ck_policy *policy, const struct ck_yaml_tree *tree, 
     const struct ck_yaml_node *list = ck_yaml_node_value(&tree->nodes[0], "tools");
     const struct ck_yaml_node *node = list ? list + 1 : NULL;
     int r = 0;
-    for (uint32_t i = 0; r == 0 && node && i < policy->tools_count; i++, node += node->span)
+    for (uint32_t i = 0; ck_yaml_tree_continues(tree, r) && node && i < policy->tools_count; i++, node += node->span)
         if (policy->tools[i].args)
-            r = compile_tool(&compiler, &policy->tools[i], node, i);
+            r = ck_yaml_tree_both(r, compile_tool(&compiler, &policy->tools[i], node, i));
     return r;
 }

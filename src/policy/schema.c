@@ -372,12 +372,11 @@ static int check_sequence(const struct subject *subject, const cyaml_schema_valu
         return ck_yaml_tree_error(subject->tree, node, subject->error, "'%s'%s has %u entries; at most %u are allowed",
                                   subject->key, subject->where, node->count, max);
     const struct ck_yaml_node *entry = node + 1;
-    for (uint32_t i = 0; i < node->count; i++, entry += entry->span) {
-        int r = flags ? check_choice(subject, schema, entry) : check_entry(subject, schema->sequence.entry, entry, i);
-        if (r < 0)
-            return r;
-    }
-    return 0;
+    int r = 0;
+    for (uint32_t i = 0; ck_yaml_tree_continues(subject->tree, r) && i < node->count; i++, entry += entry->span)
+        r = ck_yaml_tree_both(r, flags ? check_choice(subject, schema, entry)
+                                       : check_entry(subject, schema->sequence.entry, entry, i));
+    return r;
 }
 
 /* The table ends with an entry without a key. */
@@ -400,23 +399,19 @@ static int refuse_key(const struct subject *subject, const cyaml_schema_field_t 
                               join(list, sizeof(list), &fields[0].key, sizeof(fields[0]), count));
 }
 
-/* Unknown keys are refused before missing ones: a missing key is often a misspelled one. */
 static int check_keys(const struct subject *subject, const cyaml_schema_field_t *fields,
                       const struct ck_yaml_node *mapping)
 {
     const struct ck_yaml_node *key = mapping + 1;
-    for (uint32_t i = 0; i < mapping->count; i++) {
+    int r = 0;
+    for (uint32_t i = 0; ck_yaml_tree_continues(subject->tree, r) && i < mapping->count; i++) {
         const struct ck_yaml_node *value = key + key->span;
         const cyaml_schema_field_t *field = find_field(fields, key->text);
-        if (!field)
-            return refuse_key(subject, fields, key);
-        struct subject inner = {subject->tree, subject->error, field->key, subject->where};
-        int r = check_value(&inner, &field->value, value);
-        if (r < 0)
-            return r;
+        struct subject inner = {subject->tree, subject->error, field ? field->key : NULL, subject->where};
+        r = ck_yaml_tree_both(r, field ? check_value(&inner, &field->value, value) : refuse_key(subject, fields, key));
         key = value + value->span;
     }
-    return 0;
+    return r;
 }
 
 static int check_mapping(const struct subject *subject, const cyaml_schema_value_t *schema,
@@ -433,7 +428,9 @@ static int check_mapping(const struct subject *subject, const cyaml_schema_value
         inner.where = where;
     }
     int r = check_keys(&inner, fields, node);
-    for (; r == 0 && fields->key; fields++)
+    /* After an unknown key the missing ones are not reported: one is often the other, misspelled. */
+    bool faulty = r < 0;
+    for (; !faulty && ck_yaml_tree_continues(subject->tree, r) && fields->key; fields++)
         if ((fields->value.flags & CYAML_FLAG_OPTIONAL) == 0 && !ck_yaml_node_value(node, fields->key))
             r = ck_yaml_tree_error(subject->tree, node, subject->error, "key '%s' is missing%s", fields->key,
                                    inner.where);

@@ -58,11 +58,29 @@ __attribute__((format(printf, 4, 0))) static int error_at(const char *file, stru
 int ck_yaml_tree_error(const struct ck_yaml_tree *tree, const struct ck_yaml_node *node, struct choke_error *error,
                        const char *format, ...)
 {
+    struct ck_yaml_faults *faults = tree->faults;
     va_list args;
+    /* The same place twice is one fault: a set of options is compiled wherever it is used. */
+    for (uint32_t i = 0; faults && i < faults->count; i++)
+        if (faults->items[i].line == node->line && faults->items[i].column == node->column)
+            return -EINVAL;
+    if (faults && faults->count < CK_YAML_FAULTS_MAX)
+        error = &faults->items[faults->count++];
     va_start(args, format);
     int r = error_at(tree->file, (struct ck_yaml_place){node->line, node->column}, error, format, args);
     va_end(args);
     return r;
+}
+
+int ck_yaml_tree_both(int r, int next)
+{
+    return next < 0 ? next : r;
+}
+
+/* A failure that is not a fault of the text, such as a lack of memory, ends the check. */
+bool ck_yaml_tree_continues(const struct ck_yaml_tree *tree, int r)
+{
+    return r == 0 || (r == -EINVAL && tree->faults && tree->faults->count < CK_YAML_FAULTS_MAX);
 }
 
 __attribute__((format(printf, 4, 5))) static int refuse_text(const struct ck_yaml_tree *tree, struct ck_yaml_place at,

@@ -37,8 +37,17 @@ struct ck_yaml_node {
     const char *text; /* a scalar's value, "" for the others */
 };
 
+#define CK_YAML_FAULTS_MAX 64
+
+/* Every fault of a text, for a review. Zero-filled: none yet. */
+struct ck_yaml_faults {
+    struct choke_error items[CK_YAML_FAULTS_MAX];
+    uint32_t count;
+};
+
 struct ck_yaml_tree {
     const char *file;
+    struct ck_yaml_faults *faults; /* NULL: the first fault ends the check */
     struct ck_arena arena;
     struct ck_yaml_node *nodes; /* nodes[0] is the root */
     uint32_t count;
@@ -57,8 +66,18 @@ void ck_yaml_tree_done(struct ck_yaml_tree *tree);
 const struct ck_yaml_node *ck_yaml_node_value(const struct ck_yaml_node *mapping, const char *key);
 const struct ck_yaml_node *ck_yaml_node_entry(const struct ck_yaml_node *sequence, uint32_t index);
 
-/* "policy 'FILE': line L, column C: " and the words, in *error; returns -EINVAL. */
+/*
+ * "policy 'FILE': line L, column C: " and the words, in *error, or as one more of the faults of the
+ * tree; returns -EINVAL.
+ */
 int ck_yaml_tree_error(const struct ck_yaml_tree *tree, const struct ck_yaml_node *node, struct choke_error *error,
                        const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/*
+ * For loops over what can be checked separately. Of two checks: the status of both together; and is
+ * the next one to be done?
+ */
+int ck_yaml_tree_both(int r, int next);
+bool ck_yaml_tree_continues(const struct ck_yaml_tree *tree, int r);
 
 #endif

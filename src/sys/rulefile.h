@@ -27,8 +27,9 @@ int ck_rulefile_read(const struct ck_rulefile *file, char **ret_text, size_t *re
                      struct choke_error *error);
 
 /*
- * The same for a file that is only shown, not obeyed: any regular file is accepted. *ret_refusal
- * says why ck_rulefile_read would refuse it; its outcome is CHOKE_NONE if it would not.
+ * The same for a file that is only shown, not obeyed: any regular file is accepted, and a pipe that
+ * the caller has open. *ret_refusal says why ck_rulefile_read would refuse it; its outcome is
+ * CHOKE_NONE if it would not.
  */
 int ck_rulefile_review(const struct ck_rulefile *file, char **ret_text, size_t *ret_length,
                        struct choke_error *ret_refusal, struct choke_error *error);

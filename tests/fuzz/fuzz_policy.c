@@ -69,6 +69,25 @@ static void check_writing(const struct ck_policy *policy)
     ck_arena_done(&arena);
 }
 
+/* A review finds what a load finds first, and nothing if a load finds nothing. */
+static void check_faults(const uint8_t *data, size_t size, const struct choke_error *first)
+{
+    static struct ck_yaml_faults faults;
+    struct ck_policy *policy = NULL;
+    struct choke_error error = {0};
+    faults.count = 0;
+    const struct ck_policy_source source = {.file = "fuzz", .text = data, .length = size, .faults = &faults};
+    int r = ck_policy_parse_source(&source, &policy, &error);
+    require((r == 0) == !first);
+    bool found = !first || strcmp(error.message, first->message) == 0;
+    for (uint32_t i = 0; i < faults.count; i++) {
+        check_refusal(&faults.items[i]);
+        found = found || strcmp(faults.items[i].message, first->message) == 0;
+    }
+    require(found && (first || faults.count == 0));
+    ck_policy_free(policy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct ck_policy *policy = NULL;
@@ -76,8 +95,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (ck_policy_parse("fuzz", data, size, &policy, &error) < 0) {
         require(!policy);
         check_refusal(&error);
+        check_faults(data, size, &error);
         return 0;
     }
+    check_faults(data, size, NULL);
     require(policy->version == 1 && policy->search_path.count >= 1);
     for (uint32_t i = 0; i < policy->search_path.count; i++)
         require(policy->search_path.items[i][0] == '/' && !strchr(policy->search_path.items[i], ':'));

@@ -99,6 +99,89 @@ def test_a_loader_error_has_its_line_and_column(desk, text, line, column, argv):
     assert answer.out.decode().startswith(f"{path}:{line}:{column}: error: ")
 
 
+MANY_FAULTS = """version: 1
+search_path: [bin, /usr/bin]
+tools:
+  - name: Rg
+    adr: "1"
+    why: w
+    route: external
+    egress: ["*", A.org]
+    args: {options: [x, --y]}
+  - {name: git, why: w, adr: "0001", route: external, env: [LD_PRELOAD], limits: {timeout_s: 0, cpu_s: 0}}
+  - {name: git, why: w, adr: "0001", route: external}
+"""
+
+
+def places(report):
+    return [(f["line"], f["column"]) for f in report["findings"] if f["rule"] == "policy"]
+
+
+def test_all_faults_are_reported_in_the_order_of_the_file(desk):
+    report = desk.json("check", desk.put("a", MANY_FAULTS), status=1)
+    assert places(report) == [(2, 15), (4, 11), (5, 10), (8, 14), (8, 19), (9, 22),
+                              (10, 61), (10, 94), (10, 104), (11, 12)]
+    # A run stops at one of them.
+    answer = desk.box.run("git", "--version", policy=desk.put("b", MANY_FAULTS))
+    assert answer.outcome == "policy" and "line 2, column 15" in answer.message
+
+
+def test_values_are_checked_when_keys_are_right(desk):
+    text = MANY_FAULTS.replace("adr: \"1\"", "adr: [1]").replace("route: external\n", "rout: external\n", 1)
+    assert places(desk.json("check", desk.put("a", text), status=1)) == [(5, 10), (7, 5)]
+
+
+def test_fault_in_a_set_is_reported_once(desk):
+    args = {"sets": [{"name": "s", "options": ["x"]}],
+            "subcommands": [{"name": name, "options": ["@s"]} for name in ("a", "b")]}
+    assert len(places(desk.json("check", desk.put("a", policy({**GIT, "args": args})), status=1))) == 1
+
+
+def test_faults_are_bounded(desk):
+    tools = [{**GIT, "name": f"BAD{i}"} for i in range(200)]
+    report = desk.json("check", desk.put("a", policy(*tools)), status=1)
+    assert report["errors"] == 64 and report["findings"][-1]["severity"] == "note"
+
+
+# ---- pipes ------------------------------------------------------------------------------------
+
+def piped(desk, text, *argv):
+    """The command reads the text from a pipe, by its name in /dev/fd, as after <(...) in a shell."""
+    script = 'exec 7< <(sleep 0.2; cat "$1"); shift; exec "$@"'
+    return desk.box.call(["/bin/bash", "-c", script, "bash", desk.put("piped", text), desk.box.command, "policy", *argv])
+
+
+def test_policy_from_a_pipe_is_compared(desk):
+    path = desk.put("a", policy())
+    assert piped(desk, policy(), "diff", "/dev/fd/7", path).out == b"no change\n"
+    answer = piped(desk, policy(GIT), "diff", "/dev/fd/7", path)
+    assert answer.status == 1 and b"the old policy's records cannot be read" in answer.out
+    assert piped(desk, policy(), "diff", path, "/dev/fd/7").out == b"no change\n"
+
+
+def test_long_policy_from_a_pipe_is_refused(desk):
+    answer = piped(desk, "#" * (1 << 20) + "\n", "check", "/dev/fd/7")
+    assert answer.status == 125 and b"larger than" in answer.err
+
+
+def test_fifo_in_a_directory_is_refused_and_does_not_block(desk):
+    path = pathlib.Path(desk.put("a", policy()))
+    path.unlink()
+    os.mkfifo(path)
+    desk.box.own(path)
+    answer = desk.call("check", str(path))
+    assert answer.status == 125 and b"not a regular file" in answer.err
+
+
+def test_run_refuses_a_policy_from_a_pipe(desk):
+    script = 'exec 7< <(cat "$1"); shift; exec "$@"'
+    answer = desk.box.call(["/bin/bash", "-c", script, "bash", desk.put("a", policy()), desk.box.command, "run", "--policy",
+                            "/dev/fd/7", "--no-audit", "--", "git", "--version"])
+    assert answer.status == 125, answer
+
+
+# ---- check, again -----------------------------------------------------------------------------
+
 @pytest.mark.parametrize("adrs", [
     {"0001-git.md": "x\n"}, {**ADRS, "0002-rg.md": ""}, {"0001-git.md": "x\n", "002-rg.md": "x\n", "0002.md": "x\n",
                                                          "0002-rg.txt": "x\n"}])

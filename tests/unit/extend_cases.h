@@ -267,7 +267,9 @@ static void check_extension(struct tally *tally, const struct draw *base_draw, s
     draw_extension(&extension);
     put_extension(&texts[0], base_draw, &extension);
     put_flat(&texts[1], base_draw, &extension);
-    if (ck_policy_parse_on(base, "p.yaml", texts[0].bytes, texts[0].length, &extended, &error) < 0) {
+    const struct ck_policy_source source = {
+        .file = "p.yaml", .text = texts[0].bytes, .length = texts[0].length, .base = base};
+    if (ck_policy_parse_source(&source, &extended, &error) < 0) {
         assert_true(error.line > 0 && error.column > 0);
         return;
     }
