@@ -27,8 +27,8 @@ struct choke_policy;
  * path NULL: the policy that choke_context_new takes without a path: the machine's, else the
  * embedded one. Any regular file of at most 1 MiB is accepted, wherever it is and whoever may write
  * it, and a pipe of the caller's by its name in /dev/fd: what choke_context_new would refuse about
- * that is a finding here. Text that is not a valid policy is a finding too, so this returns 0 for it. A
- * negative errno if the file cannot be read.
+ * that is a finding here. Text that is not a valid policy is a finding too, so this returns 0 for
+ * it. A negative errno if the file cannot be read.
  */
 CHOKE_API int choke_policy_open(const char *path, struct choke_policy **ret_policy, struct choke_error *error);
 /* The policy embedded in the library, also where the machine has one. */
@@ -48,12 +48,15 @@ struct choke_finding {
 };
 
 /*
- * What is wrong, in the order of the file. Errors: what the loader refuses (all faults, with
- * line and column, as far as each can be found without the others); a decision record that is not in adr_dir as a regular file NNNN-*.md; no
- * adr_dir at all, if the file cites a record. Warnings: a direct tool without argument rules;
- * egress that is opaque; a grant without adr or why; two records with one number; a file that a run
- * would refuse because others may write it; locked and roots where they have no effect. Entries of the embedded policy cite records of this
- * build, which are known by number; for the embedded policy itself a note says so.
+ * What is wrong, in the order of the file. Errors: what the loader refuses (all faults, with line and
+ * column, as far as each can be found without the others); a decision record that is not in adr_dir
+ * as a regular file NNNN-*.md; no adr_dir at all, if the file cites a record. Warnings: an entry
+ * without args, or without execs and uses; a tool that runs what it is given; an option that is
+ * known to run programs or to write files; egress that is opaque; a grant without adr or why, or
+ * that a subcommand does not get; two records with one number; a file that a run would refuse
+ * because others may write it; locked and roots where they have no effect. Entries of the embedded
+ * policy cite records of this build, which are known by number; for the embedded policy itself a
+ * note says so.
  *
  * Returns 0 and the findings, which live as long as the policy; -ENOMEM when out of memory.
  */

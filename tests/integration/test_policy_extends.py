@@ -257,24 +257,24 @@ def test_smallest_policy_is_good(desk):
 
 
 def test_grant_without_record_and_reason_is_a_warning(desk):
-    assert findings(desk, extending(grant=[{"name": "npm", "egress": [HOST]}])) == [
+    assert findings(desk, extending(grant=[{"name": "npm", "subcommand": "ci", "egress": [HOST]}])) == [
         ("warning", "grant.npm.adr", True), ("warning", "grant.npm.why", True)]
 
 
 def test_grant_with_a_record_that_does_not_exist_is_an_error(desk):
-    assert findings(desk, extending(grant=[grant(egress=[HOST], adr="0009")]), status=1) == [
+    assert findings(desk, extending(grant=[grant(subcommand="ci", egress=[HOST], adr="0009")]), status=1) == [
         ("error", "grant.npm.adr", True)]
 
 
 def test_records_need_a_directory(desk):
-    document = extending(grant=[grant(egress=[HOST])])
+    document = extending(grant=[grant(subcommand="ci", egress=[HOST])])
     del document["adr_dir"]
     assert findings(desk, document, status=1) == [("error", "adr_dir", False)]
 
 
 def test_own_entry_is_looked_up_in_the_own_directory(desk):
     """0010 exists in the build, and the entry is not of the build."""
-    entry = {"name": "true", "why": "w", "adr": "0010", "route": "external"}
+    entry = {"name": "true", "why": "w", "adr": "0010", "route": "external", "args": {}, "execs": []}
     assert findings(desk, extending(tools=[entry]), status=1) == [("error", "tools.true.adr", True)]
     entry["name"] = "git"
     assert ("error", "tools.git.adr", True) in findings(desk, extending(tools=[entry]), status=1)
