@@ -59,12 +59,11 @@ if full():
 
 @pytest.mark.parametrize("name", RUNNERS)
 def test_npm_test(opened, name):
-    """mocha is the sample of a usual run. vitest listens, and its native module maps libraries that node itself does
+    """By the default policy. mocha is the sample of a usual run. vitest listens, and its native module maps libraries that node itself does
     not need; esbuild is a program of the project, and writes."""
     runner, test, said = RUNNERS[name]
     project(opened.box, runner, test, registry.RUNNERS if full() else registry.MOCHA)
-    answer = opened("npm", "test", uses=HELPERS, loopback=True, timeout=120,
-                    workspace="overlay" if opened.jail == "native" else "rw")
+    answer = opened.box.run("npm", "test", policy="default", options=["--jail", opened.jail], timeout=120, deadline=150)
     output = answer.stream("stdout") + answer.stream("stderr")
     assert answer.status == 0 and said in output, output.decode()
     assert "execs_outside_root" in answer["layers"] and "execs" not in answer["layers"]
