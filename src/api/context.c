@@ -6,11 +6,11 @@
 #include "api/context.h"
 
 #include "api/policyfile.h"
-#include "api/toolcache.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "policy/yaml_write.h"
+#include "sys/cachedir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +65,7 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context)
         .no_userns_filters = &context->no_userns_filters,
         .null_fd = context->null_fd,
         .audit_path = context->audit.path,
-        .find_state = ck_toolcache_path,
+        .find_state = ck_cachedir_path,
         .state_home = context->machine.home,
     };
 }

@@ -1,7 +1,4 @@
-/*
- * toolcache.h - the cache file tools.json, in $XDG_CACHE_HOME/chokepoint, else
- * $HOME/.cache/chokepoint.
- */
+/* toolcache.h - the cache file tools.json, in the directory of sys/cachedir.h. */
 #ifndef CK_API_TOOLCACHE_H
 #define CK_API_TOOLCACHE_H
 
@@ -10,7 +7,6 @@
 #include "sys/trust.h"
 
 #include <limits.h>
-#include <stdbool.h>
 
 #define CK_TOOLCACHE_NAME "tools.json"
 
@@ -20,12 +16,6 @@ struct ck_toolcache {
     struct ck_cache cache;
     struct choke_error error; /* the note for the report */
 };
-
-/*
- * The directory, which may not exist. home: it is there, whatever the environment says; NULL: by the
- * environment, and false if no variable names one.
- */
-bool ck_toolcache_path(const char *home, char path[PATH_MAX]);
 
 /*
  * Before the call: zero-filled, fd -1. A cache that cannot be read or is not trusted leaves it
