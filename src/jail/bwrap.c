@@ -82,6 +82,7 @@ static void put_operation(struct command_line *line, const struct ck_native_prog
     case CK_NATIVE_OP_BIND_DEVICE:
     case CK_NATIVE_OP_BIND_TMP: /* put_tmp */
     case CK_NATIVE_OP_BIND_TMP_CODE:
+    case CK_NATIVE_OP_BIND_PLUGIN: /* in a tree of the system, which is bound */
         return;
     case CK_NATIVE_OP_FILE: /* with a text: a small file that the native jail copies; bwrap can bind the original */
         if (outside)

@@ -41,6 +41,7 @@ static bool describe(const struct ck_native_program *program, const struct ck_na
         *ret_line = bind_line(arena, "ro", inside, outside);
         break;
     case CK_NATIVE_OP_BIND_CODE:
+    case CK_NATIVE_OP_BIND_PLUGIN:
     case CK_NATIVE_OP_BIND_TMP_CODE:
         *ret_line = bind_line(arena, "code", inside, outside);
         break;

@@ -4,7 +4,8 @@
  * The system's trees are read-only, and nothing in them can be executed or mapped as code: a noexec
  * mount also keeps the dynamic loader from running another program. Each file that may run is bound
  * separately: the tool, its helpers, and the interpreters, loaders and libraries that they need.
- * Where it is possible, the library directories are code as a whole (libraries.h).
+ * Where it is possible, the library directories are code as a whole (libraries.h). Elsewhere the
+ * plug-ins of interpreters are bound, too (plugins.h).
  */
 #include "jail/native.h"
 
@@ -18,6 +19,7 @@
 #include "jail/libraries.h"
 #include "jail/native_program.h"
 #include "jail/native_shown.h"
+#include "jail/plugins.h"
 #include "sys/depend.h"
 #include "sys/landlock.h"
 #include "sys/seccomp.h"
@@ -316,8 +318,10 @@ static int add_part(struct ck_native_builder *program, const struct ck_part *par
         return -ENOENT;
     int r = part->loader && program->libraries != 0 ? add_loader(program, real, wanted->loader, inside)
                                                     : add_code(program, real, inside);
-    if (r == 0 && part->role == CK_PART_INTERPRETER)
+    if (r == 0 && part->role == CK_PART_INTERPRETER) {
         ck_native_program_allow(program, inside);
+        ck_plugins_note(wanted->plugins, real);
+    }
     return r;
 }
 
@@ -339,8 +343,10 @@ static int place_file(struct ck_native_builder *program, struct ck_native_file *
                             : add_program(program, real, file->fd, inside);
     if (r < 0)
         return r;
-    if (!file->directory)
+    if (!file->directory) {
         ck_native_program_allow(program, inside);
+        ck_plugins_note(wanted->plugins, real);
+    }
     file->inside = ck_arena_strdup(wanted->arena, inside);
     return !file->inside ? -ENOMEM : 0;
 }
@@ -429,6 +435,8 @@ static int make(const struct ck_native_wanted *wanted, int *ret_fd, struct choke
 {
     struct ck_native_builder program = {0};
     struct ck_depend depend = {.search = wanted->search, .search_count = wanted->search_count, .versions_only = true};
+    if (wanted->plugins)
+        ck_plugins_reset(wanted->plugins);
     add_system(&program);
     if (wanted->loopback)
         ck_native_program_add(&program, CK_NATIVE_OP_TEXT, "etc/hosts", HOSTS);
@@ -439,6 +447,8 @@ static int make(const struct ck_native_wanted *wanted, int *ret_fd, struct choke
         r = ck_native_shown_add(&program, wanted, error);
     for (size_t i = 0; r == 0 && i < wanted->count; i++)
         r = add_file(&program, &depend, &wanted->files[i], wanted, error);
+    if (r == 0)
+        r = ck_plugins_add(wanted->plugins, &program, &depend);
     if (r == 0 && wanted->root)
         r = ck_native_shown_place_root(&program, wanted->root, error);
     if (r == 0)

@@ -28,6 +28,8 @@ struct ck_native_loader {
     struct ck_version version;
 };
 
+struct ck_plugins;
+
 /* A directory that the jail shows too, read-only. It was checked, so no other one is mounted. */
 struct ck_native_directory {
     const char *path; /* as it was named; it is shown there, and at real */
@@ -55,6 +57,7 @@ struct ck_native_wanted {
     bool why;                        /* with names_execs: everything else that is refused, too */
     struct ck_arena *arena;          /* for the resulting paths */
     struct ck_native_loader *loader; /* result: the loader that was copied; NULL: not wanted */
+    struct ck_plugins *plugins;      /* result: plug-ins that are code where libraries are not; NULL: without */
 };
 
 /*

@@ -12,7 +12,8 @@
  *
  *  /usr /lib /etc ...  of the host, read-only; nothing in them can be executed or mapped as code
  *  /usr/lib ...        can be mapped as code where the proof allows it (libraries.h)
- *  code                the tool, its helpers, their loaders and other libraries, each bound separately
+ *  code                the tool, its helpers, their loaders and other libraries, each bound separately; where
+ *                      /usr/lib is no code, also the plug-ins of interpreters (plugins.h)
  *  /work               the root of the request; or empty, and the root is at its own path. Nothing in
  *                      the root can be executed, unless the entry has workspace_code
  *  other directories   `reads` of the policy, and the git directory of the root, at their own paths
@@ -57,6 +58,7 @@ enum ck_native_op_kind {
     CK_NATIVE_OP_BIND_TMP,      /* as BIND, with a path inside that is beneath /tmp: each run has a new /tmp */
     CK_NATIVE_OP_BIND_TMP_CODE, /* as BIND_CODE, beneath such a path */
     CK_NATIVE_OP_COPY_CODE,     /* inside, outside: a changed copy of a file, read-only; it may be executed */
+    CK_NATIVE_OP_BIND_PLUGIN,   /* as BIND_CODE, a file with its inode; left out if it is not that file any more */
 };
 
 /*
@@ -83,7 +85,7 @@ struct ck_native_op {
     uint32_t inside;
     uint32_t outside;
     uint32_t copy_at; /* only of CK_NATIVE_OP_COPY_CODE: struct ck_native_copy */
-    /* of a directory whose content was checked: nothing else is mounted there; inode 0: not checked */
+    /* of a directory or plug-in that was checked: nothing else is mounted there; inode 0: not checked */
     uint64_t device, inode;
 };
 

@@ -90,9 +90,9 @@ bool ck_native_shown_has(const struct ck_native_builder *program, const char *pa
     for (size_t i = 0; i < program->ops_count; i++) {
         const struct ck_native_builder_op *operation = &program->ops[i];
         size_t length = strlen(operation->inside);
-        /* Only a directory that was checked has an inode. */
-        if (operation->inode != 0 && path[0] == '/' && strncmp(path + 1, operation->inside, length) == 0 &&
-            (path[1 + length] == '/' || path[1 + length] == '\0'))
+        /* A directory that was checked has an inode. So has a plug-in, which is a file. */
+        if (operation->inode != 0 && operation->op != CK_NATIVE_OP_BIND_PLUGIN && path[0] == '/' &&
+            strncmp(path + 1, operation->inside, length) == 0 && (path[1 + length] == '/' || path[1 + length] == '\0'))
             return true;
     }
     return false;

@@ -103,6 +103,12 @@ static bool may_have_libraries(const struct ck_plan *plan)
            !(plan->workspace == CK_WORKSPACE_RW && ck_libraries_overlap(plan->host_root));
 }
 
+/* Where libraries are not code. What is beneath the root is never trusted: the tool could write a plug-in there. */
+static bool may_have_plugins(const struct ck_plan *plan)
+{
+    return !ck_libraries_overlap(plan->host_root);
+}
+
 /*
  * Finds the native image with the tools of the run, and puts the paths that they have inside into
  * the plan. ret_tool: the path of the tool that is executed.
@@ -117,12 +123,14 @@ static int place_tools(const struct setup *setup, const char **ret_tool)
         return r;
     const struct ck_native_images_wanted wanted = {
         .root = plan->root,
+        .state_home = setup->sources->state_home,
         .place = strcmp(plan->root_inside, CK_JAIL_WORK) == 0 ? NULL : plan->root_inside,
         .shown = plan->shown,
         .shown_count = plan->shown_count,
         .tools = setup->tools->list,
         .count = setup->tools->count,
         .libraries = may_have_libraries(plan),
+        .plugins = may_have_plugins(plan),
         .workspace_code = plan->workspace_code,
         .loopback = plan->loopback,
         .egress = plan->verdict.egress_count > 0,

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/heap.h"
+#include "jail/plugins.h"
 #include "policy/grant.h"
 #include "run/helper_files.h"
 #include "sys/version.h"
@@ -22,10 +23,12 @@
 
 struct ck_native_images_entry {
     struct ck_native_image image;
-    bool libraries, in_place, tracing, workspace_code, loopback, egress, reports_attempts, names_execs, why;
+    bool libraries, plugins, in_place, tracing, workspace_code, loopback, egress, reports_attempts, names_execs, why;
     bool in_workspace;              /* the first tool is beneath the root */
+    bool stale;                     /* a file of the system has changed: it is not looked at again */
     char *places;                   /* where the root and the shown directories are, as text: see places_of */
     struct ck_native_loader loader; /* an image with a copy of another loader is not used again */
+    struct ck_plugins found;        /* nor one that lacks a plug-in, or has one that was replaced */
     struct ck_version *files;
     char **inside; /* paths inside; the tools come first */
     size_t count;  /* 0: not in use */
@@ -43,6 +46,7 @@ static void drop_entry(struct ck_native_images_entry *entry)
     free((void *)entry->inside);
     free(entry->files);
     free(entry->places);
+    ck_plugins_done(&entry->found);
     if (entry->count > 0)
         ck_fd_close(&entry->image.fd);
     *entry = (struct ck_native_images_entry){0};
@@ -62,7 +66,7 @@ struct file_set {
     struct ck_native_file files[FILES_MAX];
     struct ck_version versions[FILES_MAX];
     struct ck_helper_files helpers;
-    bool libraries, in_place, tracing, workspace_code, loopback, egress, reports_attempts, names_execs, why;
+    bool libraries, plugins, in_place, tracing, workspace_code, loopback, egress, reports_attempts, names_execs, why;
     const struct ck_native_images_wanted *wanted;
     const char *places;
     size_t count;
@@ -139,13 +143,16 @@ static struct ck_native_images_entry *find_entry(const struct ck_native_images *
                     entry->egress == file_set->egress && entry->reports_attempts == file_set->reports_attempts &&
                     entry->names_execs == file_set->names_execs && entry->why == file_set->why &&
                     entry->in_place == file_set->in_place && entry->libraries == file_set->libraries &&
-                    entry->workspace_code == file_set->workspace_code && entry->loopback == file_set->loopback &&
-                    entry->in_workspace == file_set->files[0].in_workspace &&
+                    entry->plugins == file_set->plugins && entry->workspace_code == file_set->workspace_code &&
+                    entry->loopback == file_set->loopback && entry->in_workspace == file_set->files[0].in_workspace &&
                     strcmp(entry->places, file_set->places) == 0;
         for (size_t k = 0; same && k < file_set->count; k++)
             same = ck_version_equal(&entry->files[k], &file_set->versions[k]);
-        if (same && is_current(&entry->loader))
+        if (!same || entry->stale)
+            continue;
+        if (is_current(&entry->loader) && ck_plugins_are_current(&entry->found))
             return entry;
+        entry->stale = true;
     }
     return NULL;
 }
@@ -164,6 +171,7 @@ static struct ck_native_images_entry *new_entry(struct ck_native_images *native_
     struct ck_native_images_entry *entry = &native_images->entries[native_images->next++ % ENTRIES_MAX];
     drop_entry(entry);
     entry->libraries = file_set->libraries;
+    entry->plugins = file_set->plugins;
     entry->in_place = file_set->in_place;
     entry->workspace_code = file_set->workspace_code;
     entry->loopback = file_set->loopback;
@@ -197,6 +205,7 @@ static int make_entry(struct ck_native_images *native_images, struct file_set *f
                       struct ck_native_images_entry **ret_entry, struct choke_error *error)
 {
     struct ck_native_loader loader = {0};
+    struct ck_plugins found = {.root = file_set->wanted->root, .home = file_set->wanted->state_home};
     const struct ck_native_wanted wanted = {
         .files = file_set->files,
         .count = file_set->count,
@@ -216,15 +225,17 @@ static int make_entry(struct ck_native_images *native_images, struct file_set *f
         .why = file_set->why,
         .arena = arena,
         .loader = &loader,
+        .plugins = file_set->plugins ? &found : NULL,
     };
     CK_FD fd = -1;
     int r = ck_native_make(&wanted, &fd, error);
-    if (r < 0)
-        return r;
-    *ret_entry = new_entry(native_images, file_set, fd);
-    if (!*ret_entry)
-        return -ENOMEM;
+    *ret_entry = r < 0 ? NULL : new_entry(native_images, file_set, fd);
+    if (!*ret_entry) {
+        ck_plugins_done(&found);
+        return r < 0 ? r : -ENOMEM;
+    }
     (*ret_entry)->loader = loader;
+    (*ret_entry)->found = found;
     (void)ck_fd_take(&fd);
     return 0;
 }
@@ -238,6 +249,7 @@ int ck_native_images_find(struct ck_native_images *native_images, const struct c
     int r = file_set ? 0 : -ENOMEM;
     if (file_set) {
         file_set->libraries = wanted->libraries;
+        file_set->plugins = wanted->plugins;
         file_set->in_place = wanted->in_place;
         file_set->workspace_code = wanted->workspace_code;
         file_set->loopback = wanted->loopback;

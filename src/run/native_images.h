@@ -21,12 +21,14 @@ void ck_native_images_done(struct ck_native_images *native_images);
 /* What the jail is for: the tools of a run, with their helpers. */
 struct ck_native_images_wanted {
     struct ck_identity root;
-    const char *place; /* path inside of the root; NULL: /work */
+    const char *state_home; /* run/plan.h */
+    const char *place;      /* path inside of the root; NULL: /work */
     const struct ck_native_directory *shown;
     size_t shown_count;
     const struct ck_execs_tool *tools;
     size_t count;
     bool libraries;         /* jail/native.h */
+    bool plugins;           /* the same */
     bool in_place;          /* jail/native.h */
     bool workspace_code;    /* jail/native.h */
     bool loopback;          /* the same */

@@ -175,7 +175,8 @@ static int allow_operation(struct ruleset_builder *ruleset_builder, const struct
             return 0;
         (void)snprintf(path, sizeof(path), "/%s", inside);
         return allow(ruleset_builder, path, CK_LANDLOCK_GRANT_READ);
-    case CK_NATIVE_OP_COPY_CODE: /* only with a new root */
+    case CK_NATIVE_OP_COPY_CODE: /* this and the next: only with a new root */
+    case CK_NATIVE_OP_BIND_PLUGIN:
     case CK_NATIVE_OP_DIRECTORY:
     case CK_NATIVE_OP_TEXT: /* no file of the host; a run that has one is refused without namespaces */
     case CK_NATIVE_OP_LINK:

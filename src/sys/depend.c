@@ -219,7 +219,7 @@ static int add_object(struct depend_walk *walk, int fd, const char *path, const 
  * One place where a name may be. Accepted if it is an ELF file of the same class and machine, as
  * the loader does.
  */
-int ck_depend_candidate(void *data, const char *name, const char *path, const struct ck_object *requester)
+static int take_candidate(void *data, const char *name, const char *path, const struct ck_object *requester)
 {
     struct depend_walk *walk = data;
     CK_FD fd = ck_depend_open(path);
@@ -241,11 +241,12 @@ int ck_depend_candidate(void *data, const char *name, const char *path, const st
 
 static int take_needed(struct depend_walk *walk, const struct ck_object *object)
 {
+    const struct ck_loader_visit visit = {.candidate = take_candidate, .data = walk};
     for (size_t i = 0; i < object->elf.needed_count; i++) {
         const char *name = object->elf.needed[i];
         if (asked(walk, name))
             continue;
-        int found = ck_loader_find(walk->depend, object, name, walk);
+        int found = ck_loader_find(walk->depend, object, name, &visit);
         if (found == 0)
             found = add(walk->depend, CK_PART_LIBRARY, name, NULL, -1);
         if (found < 0)

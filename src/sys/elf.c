@@ -41,7 +41,7 @@ struct elf_reader {
     int fd;
     struct elf_window *window;
     bool wide; /* ELFCLASS64 */
-    uint16_t machine;
+    uint16_t machine, type;
     uint64_t segments_at;
     size_t segments_count;
     uint64_t strings_at; /* file offset of the dynamic strings */
@@ -86,6 +86,7 @@ static int take_header64(struct elf_reader *reader)
     if (r < 0)
         return r;
     reader->machine = header.e_machine;
+    reader->type = header.e_type;
     reader->segments_at = header.e_phoff;
     reader->segments_count = header.e_phnum;
     return header.e_phnum == 0 || header.e_phentsize == sizeof(Elf64_Phdr) ? 0 : -EBADMSG;
@@ -98,6 +99,7 @@ static int take_header32(struct elf_reader *reader)
     if (r < 0)
         return r;
     reader->machine = header.e_machine;
+    reader->type = header.e_type;
     reader->segments_at = header.e_phoff;
     reader->segments_count = header.e_phnum;
     return header.e_phnum == 0 || header.e_phentsize == sizeof(Elf32_Phdr) ? 0 : -EBADMSG;
@@ -275,6 +277,8 @@ static int take_names(const struct elf_reader *reader, const struct segment *dyn
             r = take_string(reader, entry.value, arena, &elf->runpath);
         else if (entry.tag == DT_SONAME)
             r = take_string(reader, entry.value, arena, &elf->soname);
+        else if (entry.tag == DT_FLAGS_1)
+            elf->pie = (entry.value & DF_1_PIE) != 0;
         if (r < 0)
             return r;
     }
@@ -316,6 +320,7 @@ int ck_elf_read(int fd, struct ck_arena *arena, struct ck_elf *ret_elf)
         return r;
     elf.bits = reader.wide ? 64 : 32;
     elf.machine = reader.machine;
+    elf.type = reader.type;
     elf.interpreter = interpreter[0] != '\0' ? ck_arena_strdup(arena, interpreter) : NULL;
     if (interpreter[0] != '\0' && !elf.interpreter)
         return -ENOMEM;
@@ -323,4 +328,9 @@ int ck_elf_read(int fd, struct ck_arena *arena, struct ck_elf *ret_elf)
     if (r == 0)
         *ret_elf = elf;
     return r;
+}
+
+bool ck_elf_is_library(const struct ck_elf *elf)
+{
+    return elf->type == ET_DYN && !elf->pie && (!elf->interpreter || elf->soname);
 }

@@ -7,6 +7,7 @@
  */
 #include "sys/loader.h"
 
+#include "base/errkind.h"
 #include "base/fd.h"
 
 #include <errno.h>
@@ -90,9 +91,11 @@ static int read_cache(struct ck_depend *depend)
 {
     if (depend->cache_tried)
         return 0;
-    depend->cache_tried = true;
     CK_FD fd = ck_depend_open(CACHE_PATH);
     struct stat status;
+    if (fd < 0 && ck_errkind_is_shortage(-fd))
+        return fd;
+    depend->cache_tried = true;
     if (fd < 0 || fstat(fd, &status) < 0 || (uint64_t)status.st_size > CACHE_MAX_BYTES)
         return 0; /* a system without a cache: only the standard directories remain */
     char *text = ck_arena_alloc(&depend->arena, (size_t)status.st_size + 1);
@@ -110,7 +113,8 @@ static int read_cache(struct ck_depend *depend)
  * A directory, and its subdirectories for certain processors; glibc before 2.37 had more kinds of
  * them.
  */
-static int look_in(const struct ck_object *requester, const char *directory, const char *name, void *data)
+static int look_in(const struct ck_object *requester, const char *directory, const char *name,
+                   const struct ck_loader_visit *visit)
 {
     static const char *const kinds[] = {
         "",
@@ -129,7 +133,7 @@ static int look_in(const struct ck_object *requester, const char *directory, con
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         char path[PATH_MAX];
         int length = snprintf(path, sizeof(path), "%s/%s%s", directory, kinds[i], name);
-        int taken = length > 0 && length < (int)sizeof(path) ? ck_depend_candidate(data, name, path, requester) : 0;
+        int taken = length > 0 && length < (int)sizeof(path) ? visit->candidate(visit->data, name, path, requester) : 0;
         if (taken < 0)
             return taken;
         found += taken;
@@ -164,42 +168,43 @@ static bool expand(const char *item, size_t length, const char *origin, char pat
 }
 
 static int look_in_list(const struct ck_object *requester, const struct ck_object *owner, const char *list,
-                        const char *name, void *data)
+                        const char *name, const struct ck_loader_visit *visit)
 {
     int found = 0;
     while (list && list[0] != '\0' && found == 0) {
         char directory[PATH_MAX];
         size_t length = strcspn(list, ":");
         if (expand(list, length, owner->origin, directory))
-            found = look_in(requester, directory, name, data);
+            found = look_in(requester, directory, name, visit);
         list += length + (list[length] == ':');
     }
     return found;
 }
 
 /* DT_RPATH is inherited from requesters, and is ignored in an object that has DT_RUNPATH. */
-static int look_in_rpaths(const struct ck_object *requester, const char *name, void *data)
+static int look_in_rpaths(const struct ck_object *requester, const char *name, const struct ck_loader_visit *visit)
 {
     int found = 0;
     for (const struct ck_object *owner = requester; owner && found == 0; owner = owner->parent)
         if (!owner->elf.runpath)
-            found = look_in_list(requester, owner, owner->elf.rpath, name, data);
+            found = look_in_list(requester, owner, owner->elf.rpath, name, visit);
     return found;
 }
 
-static int look_in_cache(struct ck_depend *depend, const struct ck_object *requester, const char *name, void *data)
+static int look_in_cache(struct ck_depend *depend, const struct ck_object *requester, const char *name,
+                         const struct ck_loader_visit *visit)
 {
     int found = read_cache(depend);
     size_t at = 0;
     for (const char *path;
          found >= 0 && depend->cache && (path = ck_loader_cached(depend->cache, depend->cache_length, name, &at));) {
-        int taken = ck_depend_candidate(data, name, path, requester);
+        int taken = visit->candidate(visit->data, name, path, requester);
         found = taken < 0 ? taken : found + taken;
     }
     return found;
 }
 
-static int look_in_standard(const struct ck_object *requester, const char *name, void *data)
+static int look_in_standard(const struct ck_object *requester, const char *name, const struct ck_loader_visit *visit)
 {
     static const char *const directories[] = {
         "/lib/x86_64-linux-gnu",
@@ -214,20 +219,22 @@ static int look_in_standard(const struct ck_object *requester, const char *name,
     };
     int found = 0;
     for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]) && found == 0; i++)
-        found = look_in(requester, directories[i], name, data);
+        found = look_in(requester, directories[i], name, visit);
     return found;
 }
 
-int ck_loader_find(struct ck_depend *depend, const struct ck_object *requester, const char *name, void *data)
+int ck_loader_find(struct ck_depend *depend, const struct ck_object *requester, const char *name,
+                   const struct ck_loader_visit *visit)
 {
     char path[PATH_MAX];
     if (strchr(name, '/'))
-        return expand(name, strlen(name), requester->origin, path) ? ck_depend_candidate(data, name, path, requester)
-                                                                   : 0;
-    int found = !requester->elf.runpath ? look_in_rpaths(requester, name, data) : 0;
+        return expand(name, strlen(name), requester->origin, path)
+                   ? visit->candidate(visit->data, name, path, requester)
+                   : 0;
+    int found = !requester->elf.runpath ? look_in_rpaths(requester, name, visit) : 0;
     if (found == 0)
-        found = look_in_list(requester, requester, requester->elf.runpath, name, data);
+        found = look_in_list(requester, requester, requester->elf.runpath, name, visit);
     if (found == 0)
-        found = look_in_cache(depend, requester, name, data);
-    return found == 0 ? look_in_standard(requester, name, data) : found;
+        found = look_in_cache(depend, requester, name, visit);
+    return found == 0 ? look_in_standard(requester, name, visit) : found;
 }

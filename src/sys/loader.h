@@ -14,15 +14,20 @@ struct ck_object {
     const struct ck_object *parent;
 };
 
-/*
- * Offers each place where the requester's name may be, in the order of the loader, to
- * ck_depend_candidate, until a step of the search found at least one. Returns how many, 0 for none,
- * or a negative errno.
- */
-int ck_loader_find(struct ck_depend *depend, const struct ck_object *requester, const char *name, void *data);
+/* Gets each place where a name may be. Returns 1 if it was accepted, 0 if not, or a negative errno. */
+struct ck_loader_visit {
+    int (*candidate)(void *data, const char *name, const char *path, const struct ck_object *requester);
+    void *data;
+};
 
-/* In depend.c. Returns 1 if it was accepted, 0 if not, or a negative errno. */
-int ck_depend_candidate(void *data, const char *name, const char *path, const struct ck_object *requester);
+/*
+ * Offers each place where the requester's name may be, in the order of the loader, to the visit,
+ * until a step of the search found at least one. Returns how many, 0 for none, or a negative errno.
+ */
+int ck_loader_find(struct ck_depend *depend, const struct ck_object *requester, const char *name,
+                   const struct ck_loader_visit *visit);
+
+/* In depend.c. */
 int ck_depend_open(const char *path);
 
 /*

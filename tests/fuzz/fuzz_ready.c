@@ -1,10 +1,11 @@
 /*
- * fuzz_ready.c - any bytes as a lock file, as a cache and as the loader's cache: accepted, or
+ * fuzz_ready.c - any bytes as a lock file, as a cache, as a list of plug-ins and as the loader's cache: accepted, or
  * refused with a clean message. Accepted text is written as text that is accepted again, without a
  * difference.
  */
 #include "promise.h"
 
+#include "jail/plugins_cache.h"
 #include "ready/cache.h"
 #include "ready/lockfile.h"
 #include "ready/release.h"
@@ -60,6 +61,24 @@ static void try_cache(const char *text, size_t length)
     ck_cache_done(&again);
 }
 
+/* What the library reads has a NUL at its end, and none before. */
+static void try_plugins(const char *bytes, size_t length)
+{
+    struct ck_arena arena = {0};
+    struct ck_plugins_list list, again;
+    const char *text = ck_arena_memdup(&arena, bytes, length);
+    require(text && ck_plugins_list_init(&list, &arena) == 0 && ck_plugins_list_init(&again, &arena) == 0);
+    if (ck_plugins_cache_parse(text, "/usr/bin/perl", &arena, &list) == 0) {
+        char *written = ck_plugins_cache_format(&list, "/usr/bin/perl");
+        require(written || strlen(text) > CK_PLUGINS_CACHE_MAX_BYTES / 2);
+        require(!written || ck_plugins_cache_parse(written, "/usr/bin/perl", &arena, &again) == 0);
+        require(!written ||
+                (list.files_count == again.files_count && list.directories_count == again.directories_count));
+        free(written);
+    }
+    ck_arena_done(&arena);
+}
+
 static void try_loader(const char *text, size_t length)
 {
     size_t at = 0;
@@ -79,6 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *text = (const char *)data;
     try_lock(text, size);
     try_cache(text, size);
+    try_plugins(text, size);
     try_loader(text, size);
     try_release(text, size);
     return 0;

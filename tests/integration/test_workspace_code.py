@@ -104,7 +104,7 @@ def test_interpreter_of_a_virtual_environment(opened):
 
 
 def test_pytest_of_a_virtual_environment(opened):
-    """Its script names the interpreter by a path of the host. Modules of the interpreter are in python-tools."""
+    """Its script names the interpreter by a path of the host."""
     subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", "--system-site-packages", opened.box.root / ".venv"],
                    check=True)
     opened.box.file("root/.venv/bin/pytest", f"#!{opened.box.root}/.venv/bin/python3\nimport sys\nimport pytest\n"

@@ -139,7 +139,7 @@ static long check_shown(const struct ck_native_program *program)
     long root = CK_RAW4(openat, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     long r = root < 0 ? root : 0;
     for (uint32_t i = 0; i < program->ops_count && r == 0; i++) {
-        if (ops[i].inode == 0)
+        if (ops[i].inode == 0 || ops[i].op == CK_NATIVE_OP_BIND_PLUGIN)
             continue;
         r = CK_RAW4(newfstatat, root, ck_native_text(program, ops[i].inside), &found, AT_SYMLINK_NOFOLLOW);
         if (r == 0 && (found.st_dev != ops[i].device || found.st_ino != ops[i].inode))
@@ -158,10 +158,10 @@ static long set_mount(int fd, const char *path, unsigned flags, uint64_t set, ui
     return CK_RAW5(mount_setattr, fd, path, flags, &attr, sizeof(attr));
 }
 
-/* Mounts one file over itself without noexec. Everything else stays noexec. */
-static long bind_code(int root_fd, const char *inside)
+/* Mounts one file over itself without noexec. Everything else stays noexec. flags: AT_EMPTY_PATH, or 0. */
+static long bind_code_from(int from_fd, const char *from, unsigned flags, int root_fd, const char *inside)
 {
-    long tree = CK_RAW3(open_tree, root_fd, inside, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+    long tree = CK_RAW3(open_tree, from_fd, from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | flags);
     if (tree < 0)
         return tree;
     long r = set_mount((int)tree, "", AT_EMPTY_PATH | AT_RECURSIVE, 0, MOUNT_ATTR_NOEXEC);
@@ -169,6 +169,31 @@ static long bind_code(int root_fd, const char *inside)
         r = CK_RAW5(move_mount, tree, "", root_fd, inside, MOVE_MOUNT_F_EMPTY_PATH);
     ck_nolibc_close((int)tree);
     return r;
+}
+
+/* As in the native jail, a plug-in that was replaced or removed is left out. */
+static long bind_plugin(const struct ck_native_op *operation, int root_fd, const char *inside)
+{
+    struct stat found = {0};
+    long fd = CK_RAW4(openat, root_fd, inside, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
+    long r = fd < 0 ? fd : CK_RAW2(fstat, fd, &found);
+    if (r == 0 && (operation->device != found.st_dev || operation->inode != found.st_ino))
+        r = -ESTALE;
+    if (r == 0)
+        r = bind_code_from((int)fd, "", AT_EMPTY_PATH, root_fd, inside);
+    if (fd >= 0)
+        ck_nolibc_close((int)fd);
+    return r == -ENOENT || r == -ENOTDIR || r == -ESTALE ? 0 : r;
+}
+
+static long bind_code(const struct ck_native_program *program, const struct ck_native_op *operation, int root_fd)
+{
+    const char *inside = ck_native_text(program, operation->inside);
+    if (operation->op == CK_NATIVE_OP_BIND_PLUGIN)
+        return bind_plugin(operation, root_fd, inside);
+    if (operation->op != CK_NATIVE_OP_BIND_CODE && operation->op != CK_NATIVE_OP_BIND_TMP_CODE)
+        return 0;
+    return bind_code_from(root_fd, inside, 0, root_fd, inside);
 }
 
 /* The whole text, into a new file. */
@@ -296,8 +321,7 @@ static long seal(const struct ck_native_program *program)
     long root = r < 0 ? r : CK_RAW4(openat, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     r = root < 0 ? root : set_mount(AT_FDCWD, "/", AT_RECURSIVE, MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSUID, 0);
     for (uint32_t i = 0; i < program->ops_count && r == 0; i++)
-        if (ops[i].op == CK_NATIVE_OP_BIND_CODE || ops[i].op == CK_NATIVE_OP_BIND_TMP_CODE)
-            r = bind_code((int)root, (const char *)program + ops[i].inside);
+        r = bind_code(program, &ops[i], (int)root);
     if (r == 0)
         r = place_files(program, (int)root);
     if (r == 0)

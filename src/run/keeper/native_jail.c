@@ -131,13 +131,14 @@ static long set_attributes(int tree_fd, uint64_t attributes)
 }
 
 /*
- * Opens a directory of the host, if it is the one that was checked when the program was made.
- * -ESTALE: somebody has replaced it.
+ * Opens a directory or plug-in of the host, if it is the one that was checked when the program was
+ * made. -ESTALE: somebody has replaced it.
  */
 static long open_checked(const struct ck_native_op *operation, const char *outside)
 {
     struct stat found = {0};
-    long fd = ck_nolibc_open(outside, O_PATH | O_DIRECTORY);
+    bool plugin = operation->op == CK_NATIVE_OP_BIND_PLUGIN;
+    long fd = ck_nolibc_open(outside, O_PATH | (plugin ? O_NOFOLLOW : O_DIRECTORY));
     if (fd < 0)
         return fd;
     long r = CK_RAW2(fstat, fd, &found);
@@ -195,6 +196,13 @@ long ck_native_jail_bind(const struct ck_native_op *operation, const char *outsi
     return r;
 }
 
+/* A package may be installed or removed meanwhile. What is no longer there cannot be mapped. */
+static long bind_plugin(const struct ck_native_op *operation, const char *outside, int root_fd, const char *inside)
+{
+    long r = ck_native_jail_bind(operation, outside, ATTR_CODE, root_fd, inside);
+    return r == -ENOENT || r == -ENOTDIR || r == -ESTALE ? 0 : r;
+}
+
 static long run_operation(const struct ck_native_program *program, uint32_t number, int root_fd)
 {
     const struct ck_native_op *operation = &ck_native_ops(program)[number];
@@ -223,6 +231,8 @@ static long run_operation(const struct ck_native_program *program, uint32_t numb
          */
         return ck_native_jail_bind_tree(AT_FDCWD, outside, 0, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
                                         root_fd, inside);
+    case CK_NATIVE_OP_BIND_PLUGIN:
+        return bind_plugin(operation, outside, root_fd, inside);
     case CK_NATIVE_OP_COPY_CODE:
         return ck_code_copy_place(
             program, number, outside,
