@@ -115,13 +115,11 @@ def test_pytest_of_a_virtual_environment(opened):
 
 
 def test_modules_of_python_load(opened):
-    """What they need beyond the interpreter: libraries of the system, and packages of Debian."""
+    """What they need beyond the interpreter: libraries of the system, and packages of Debian. Nothing is listed."""
     script = "import bz2, ctypes, lxml.etree, lzma, sqlite3, ssl; print(ssl.OPENSSL_VERSION)"
     (opened.box.root / "python").symlink_to("/usr/bin/python3")
-    answer = opened("python", "-c", script, path="./python", uses=["python-tools"])
-    assert answer.status == 0 and answer.stream("stdout").startswith(b"OpenSSL"), answer.document
     answer = opened("python", "-c", script, path="./python")
-    assert answer.status == 1 and b"failed to map segment" in answer.stream("stderr"), answer.document
+    assert answer.status == 0 and answer.stream("stdout").startswith(b"OpenSSL"), answer.document
 
 
 def test_working_directory_is_on_the_same_mount(opened):
