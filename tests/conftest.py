@@ -80,13 +80,13 @@ PLAIN = {"test_gather_trace_escape.py", "test_gather_trace_fetch.py", "test_gath
 # Generators of documents, written in Python. Of ours they only run "doctor --attack --json", as
 # test_doctor_attack.py does (asan-timed).
 PLAIN |= {"test_attacks_page.py", "test_every_probe_has_a_page_in_step_with_it", "test_a_page_out_of_step_is_found"}
-# Other programs do the work: attackers without a jail, npm without us, and node, npm and git in a
+# Other programs do the work: attackers without a jail, npm without us, a suite of a package from npm, and node, npm and git in a
 # tunnel of the proxy, which curl and the clients of test_gate.py use too. A script of git and
 # "policy diff" (test_policy_review.py has its cases), the lock of git (test_lock.py has small tools,
 # test_doctor.py the real git), and a project with every tool (the readers have recordings in
 # test_evidence*.c and the fuzzer evidence).
 PLAIN |= {"test_attempts_succeed_without_a_jail", "test_git_clone", "test_node_fetch", "test_npm_install",
-          "test_nodes_own_fetch_uses_the_proxy_or_fails", "test_plain_npm_runs_scripts",
+          "test_as_many_tests_pass_as_outside", "test_nodes_own_fetch_uses_the_proxy_or_fails", "test_plain_npm_runs_scripts",
           "test_project_is_reported_the_same_twice", "test_recipe_compares_with_the_merge_base",
           "test_recipe_gates_a_pull_request", "test_the_default_policy_locks_the_real_git"}
 # Many inputs for one path through the code. Unit tests and fuzzers have them under ASan: quote

@@ -284,8 +284,9 @@ def units(directory, prefix=(), env=None):
 ABOUT_TOOLS = ("test_default_*.py", "test_git*.py", "test_grammar_*.py", "test_gtfobins_*.py", "test_hostile_npmrc.py",
                "test_hostile_s*.py", "test_policy_diff_properties.py", "test_policy_schema.py")
 # Attacks from inside a jail: the programs are not sanitized, and the library does the same for each of them.
-ABOUT_JAILS = ("test_egress_around.py", "test_jail_*.py", "test_overlay_*.py", "test_sandbox_npm.py",
-               "test_swapped_binary.py")
+ABOUT_JAILS = ("test_egress_around.py", "test_jail_*.py", "test_loopback_escape.py", "test_overlay_*.py",
+               "test_plugin_escape.py", "test_sandbox_npm.py", "test_swapped_binary.py", "test_workspace_escape.py",
+               "test_workspace_tool.py")
 # Attacks by a tool on the machine or on the keeper: they test limits of the kernel, and the keeper, which is never
 # sanitized. And a machine without /proc, which a sanitizer reads.
 ABOUT_KERNEL = ("test_cpu_hog.py", "test_disk_filling.py", "test_execs_*.py", "test_ten_thousand_runs.py", "test_kill*.py",
