@@ -320,25 +320,25 @@ int ck_policy_parse(const char *file, const void *text, size_t length, struct ck
     return ck_policy_parse_source(&source, ret_policy, error);
 }
 
-int ck_policy_parse_source(const struct ck_policy_source *given, struct ck_policy **ret_policy,
+int ck_policy_parse_source(const struct ck_policy_source *source, struct ck_policy **ret_policy,
                            struct choke_error *error)
 {
     __attribute__((cleanup(ck_yaml_tree_done))) struct ck_yaml_tree tree = {0};
     /* A byte order mark at the beginning is skipped; anywhere else it is refused as invisible. */
-    size_t mark = ck_yaml_text_mark(given->text, given->length);
-    struct ck_policy_source source = *given;
-    source.text = (const char *)given->text + mark;
-    source.length -= mark;
-    source.base = source.base ? source.base : &ck_policy_default;
-    int r = ck_yaml_tree_parse(&tree, source.file, source.text, source.length, error);
+    size_t mark = ck_yaml_text_mark(source->text, source->length);
+    struct ck_policy_source plain = *source;
+    plain.text = (const char *)source->text + mark;
+    plain.length -= mark;
+    plain.base = plain.base ? plain.base : &ck_policy_default;
+    int r = ck_yaml_tree_parse(&tree, plain.file, plain.text, plain.length, error);
     if (r < 0)
         return r;
-    tree.faults = source.faults;
+    tree.faults = plain.faults;
     struct ck_policy *policy = calloc(1, sizeof(*policy));
     if (!policy)
         return ck_error_oom(error);
     policy->arena.max_bytes = ARENA_MAX_BYTES;
-    r = load(policy, &tree, &source, error);
+    r = load(policy, &tree, &plain, error);
     if (r < 0) {
         ck_policy_free(policy);
         return r;

@@ -319,7 +319,7 @@ static int prove_submodule(struct search *search, int module_fd)
 static int take_place(struct search *search, int fd)
 {
     struct ck_gitlink *found = search->found;
-    struct ck_identity wanted, walked;
+    struct ck_identity wanted = {0}, walked = {0};
     struct choke_error error = {0};
     int r = ck_beneath_path(fd, found->path, sizeof(found->path));
     if (r == 0)
