@@ -32,6 +32,21 @@ def test_it_takes_the_place_of_the_embedded_policy(either_machine_box):
     assert answer.status == 0 and PATH in text + answer.err.decode()
 
 
+def test_locked_policy_may_extend_the_default(machine_box):
+    """Entries of the build have their records in the build, the machine's own need theirs in adr_dir. The word
+    `default` stays the embedded policy."""
+    box = machine_box
+    box.install([box.entry("say_args"), box.entry("true", adr="0777")], locked=True, extends="default")
+    assert box.plain("jq", "--version").outcome == "exited"
+    assert box.plain("say_args").outcome == "exited"
+    answer = box.plain("true")
+    assert answer["rule"] == "tools.true.adr" and is_locked_message(answer.message), answer.document
+    shown = json.loads(review(box, "policy", "show", "--json", "default")[1])
+    assert shown["file"] == "default policy" and "say_args" not in {tool["name"] for tool in shown["tools"]}
+    answer, text = review(box, "policy", "diff", "default", PATH)
+    assert answer.status == 1 and "say_args" in text and "jq" not in text, text
+
+
 def test_records_name_it(machine_box):
     machine_box.install(locked=True)
     assert machine_box.plain("say_args").outcome == "exited"
