@@ -1,10 +1,12 @@
 #!/bin/sh
-# demo.sh COMMAND - runs gather on this repository with every tool that is available, and prints the summary.
+# demo.sh COMMAND [DIR] - runs gather on this repository with every tool that is available, and prints the summary.
 #
+# DIR: a copy of the repository that is looked at in its place, because something may change files in this one.
 # Succeeds only if every probe whose tool is installed has succeeded, and the document names the commit that is checked
 # out. What is missing on this machine (a tool, docker's daemon, the network) is reported and is not an error.
 set -eu
 command=$(realpath "$1")
+tree=${2:-.}
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -18,10 +20,10 @@ mkdir "$work/tools"
 tools/gather-tools.sh "$work/tools" || echo 'demo.sh: continuing without the packages that npm could not fetch' >&2
 sed "s|^search_path: \[|&$work/tools/bin, |; s|^adr_dir: .*|adr_dir: $(pwd)/docs/adr|" policy/default.yaml >"$work/policy.yaml"
 
-printf '$ chokepoint gather --out %s .\n\n' "$document"
-"$command" gather --policy "$work/policy.yaml" --out "$document" .
+printf '$ chokepoint gather --out %s %s\n\n' "$document" "$tree"
+"$command" gather --policy "$work/policy.yaml" --out "$document" "$tree"
 
-head=$(git rev-parse --verify --quiet HEAD 2>/dev/null) || head=none
+head=$(git -C "$tree" rev-parse --verify --quiet HEAD 2>/dev/null) || head=none
 /usr/bin/python3 - "$document" "$head" <<'PROGRAM'
 import json, sys
 
