@@ -123,8 +123,11 @@ def test_a_tool_is_not_hashed_to_its_end(user_box):
 @pytest.mark.parametrize("form", [["--json"], []])
 def test_a_reader_that_is_gone_does_not_hold_the_command(user_box, form):
     """Nobody reads the document or the summary any more; the command says so and ends."""
-    process = user_box.popen(gather_argv(user_box, *form, "--probes", write_probes(user_box, probe("one", "true"))), raw=True)
-    process.stdout.close()
+    probes = write_probes(user_box, probe("one", "true"))
+    reader, writer = os.pipe()
+    os.close(reader)  # before the start: the command may be quick
+    process = user_box.popen(gather_argv(user_box, *form, "--probes", probes), raw=True, stdout=writer)
+    os.close(writer)
     assert process.wait(ALL_AT_ONCE) == 125
     assert b"standard output" in process.stderr.read()
 
