@@ -53,7 +53,7 @@ struct choke_doctor_report {
     size_t layer_count;
     const char *cache_path;     /* NULL if no cache was used */
     const char *cache_note;     /* why it was ignored, or could not be written; else NULL */
-    const char *machine_policy; /* the file of the machine's policy; NULL if there is none */
+    const char *machine_policy; /* the path of the machine's policy; NULL: it has no policy */
     bool machine_locked;        /* it is locked */
     bool machine_binds;         /* and the caller is not root: runs cannot be weakened */
 };

@@ -28,7 +28,7 @@
 /* ---- the file ---- */
 
 /*
- * ENOENT alone means that there is none. A symlink is ELOOP: with a link in the path, ENOENT could
+ * ENOENT alone means that there is no file. A symlink is ELOOP: with a link in the path, ENOENT could
  * also mean that its target is not mounted yet.
  */
 int ck_machine_look(struct choke_error *error)

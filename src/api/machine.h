@@ -27,7 +27,7 @@ struct ck_machine {
 };
 
 /*
- * The one look. 1: there is a file, or something else in its place; 0: there is none. A negative
+ * The one look. 1: there is a file, or something else in its place; 0: no file. A negative
  * errno if that is not known: then nothing may run.
  */
 int ck_machine_look(struct choke_error *error);

@@ -10,7 +10,7 @@ struct choke_policy {
     const char *file;              /* NULL: the embedded one */
     struct ck_policy *policy;      /* NULL: not a valid policy, and fault says why */
     struct choke_error fault;      /* the first one */
-    struct ck_yaml_faults *faults; /* NULL: fault is the only one, or there is none */
+    struct ck_yaml_faults *faults; /* NULL: at most one, in fault */
     /* what a run would refuse about the file; outcome CHOKE_NONE: nothing */
     struct choke_error refusal;
     /* of the same text, for line and column; without nodes if it could not be parsed */

@@ -48,7 +48,7 @@ struct ck_jail_form {
 /* What a run needs of a jail. */
 struct ck_jail_needs {
     bool whole;           /* all layers: not the native jail without user namespaces */
-    const char *whole_by; /* begins the message if there is none; "" or NULL: the request said so */
+    const char *whole_by; /* begins the message that no jail holds; "" or NULL: the request said so */
     struct ck_jail_form form;
 };
 

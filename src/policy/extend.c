@@ -28,7 +28,7 @@ struct extension {
     const struct ck_policy *base;
     const struct ck_yaml_tree *tree;
     struct choke_error *error;
-    const struct ck_yaml_node *grants; /* the list in the tree; NULL: there is none */
+    const struct ck_yaml_node *grants; /* the list in the tree; NULL: no grants */
 
     /* the grant that is being applied */
     const struct ck_policy_grant *grant;

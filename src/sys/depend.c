@@ -5,6 +5,7 @@
  */
 #include "sys/depend.h"
 
+#include "base/errkind.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "sys/loader.h"
@@ -70,9 +71,14 @@ static bool known(const struct ck_depend *depend, const char *path)
     return false;
 }
 
-/* fd may be -1: the part does not exist, or cannot be read. */
+/*
+ * fd may be a negative errno: the part does not exist, or cannot be read. A shortage says nothing
+ * about the part, so it is returned.
+ */
 static int add(struct ck_depend *depend, enum ck_part_role role, const char *name, const char *path, int fd)
 {
+    if (fd < 0 && ck_errkind_is_shortage(-fd))
+        return fd;
     if (path && known(depend, path))
         return 0;
     if (depend->count == CK_PARTS_MAX)
@@ -224,9 +230,9 @@ static int take_candidate(void *data, const char *name, const char *path, const 
     struct depend_walk *walk = data;
     CK_FD fd = ck_depend_open(path);
     if (fd < 0)
-        return 0;
+        return ck_errkind_is_shortage(-fd) ? fd : 0;
     int r = add_object(walk, fd, path, requester);
-    if (r == -ENOMEM || r == -E2BIG)
+    if (ck_errkind_is_shortage(-r) || r == -E2BIG)
         return r;
     if (r < 0)
         return 0;
@@ -248,7 +254,7 @@ static int take_needed(struct depend_walk *walk, const struct ck_object *object)
             continue;
         int found = ck_loader_find(walk->depend, object, name, &visit);
         if (found == 0)
-            found = add(walk->depend, CK_PART_LIBRARY, name, NULL, -1);
+            found = add(walk->depend, CK_PART_LIBRARY, name, NULL, -ENOENT);
         if (found < 0)
             return found;
     }
@@ -297,7 +303,7 @@ static int take_elf(struct ck_depend *depend, int fd)
     (void)real_path(fd, path); /* without /proc only $ORIGIN is lost */
     int r = add_object(&walk, fd, path, NULL);
     if (r < 0)
-        return r == -ENOMEM ? r : 0; /* a script, or a file without parts */
+        return ck_errkind_is_shortage(-r) ? r : 0; /* a script, or a file without parts */
     r = take_loader(&walk, walk.objects[0].elf.interpreter);
     for (size_t i = 0; r == 0 && i < walk.count; i++)
         r = take_needed(&walk, &walk.objects[i]);
@@ -317,6 +323,8 @@ int ck_depend_all(struct ck_depend *depend, int fd)
         CK_FD interpreter_fd = ck_depend_open(depend->parts[i].path);
         if (interpreter_fd >= 0)
             r = take_elf(depend, interpreter_fd);
+        else if (ck_errkind_is_shortage(-interpreter_fd))
+            r = interpreter_fd;
     }
     return r;
 }

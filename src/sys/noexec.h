@@ -13,7 +13,7 @@
 
 /*
  * *ret_root: the root itself is on such a mount. *ret_mount: the path of that mount, or else of the
- * first such mount beneath the root, in the arena; NULL if there is none, or if the list of mounts
+ * first such mount beneath the root, in the arena; NULL: no such mount, or the list of mounts
  * cannot be read and the root is on no such mount. Returns 0 or a negative errno.
  */
 int ck_noexec_find(int root_fd, struct ck_arena *arena, bool *ret_root, const char **ret_mount);

@@ -4,9 +4,11 @@
 #include "sys/depend.h"
 #include "sys/loader.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -154,6 +156,46 @@ static void this_program_needs_a_loader_and_libc(void **state)
     (void)close(fd);
 }
 
+static size_t count_found(void)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < depend.count; i++)
+        found += depend.parts[i].path ? 1 : 0;
+    return found;
+}
+
+/* A part that could not be opened for lack of a descriptor is not a part that does not exist. */
+static void check_with_few_descriptors(int fd)
+{
+    struct rlimit before;
+    assert_int_equal(ck_depend_all(&depend, fd), 0);
+    size_t all = count_found();
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    int lowest = dup(0), r = -EMFILE;
+    assert_true(lowest >= 0 && close(lowest) == 0);
+    struct rlimit few = before;
+    for (rlim_t more = 0; more < 16 && r == -EMFILE; more++) {
+        few.rlim_cur = (rlim_t)lowest + more;
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        r = ck_depend_all(&depend, fd);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+        assert_true(r == -EMFILE || (r == 0 && count_found() == all));
+    }
+    assert_int_equal(r, 0);
+}
+
+static void lack_of_descriptors_is_no_answer(void **state)
+{
+    int program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    check_with_few_descriptors(program);
+    (void)close(program);
+    make_file(*state, "tool", 0755, "#!/usr/bin/env inner\n");
+    make_file(*state, "bin/inner", 0755, "#!/bin/sh\n");
+    int script = open_in(*state, "tool");
+    check_with_few_descriptors(script);
+    (void)close(script);
+}
+
 static void without_digests_files_are_still_distinguished(void **state)
 {
     struct stat status;
@@ -260,6 +302,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(scripts_that_interpret_each_other_come_to_an_end, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_neither_has_no_parts, setup, teardown),
         cmocka_unit_test_setup_teardown(this_program_needs_a_loader_and_libc, setup, teardown),
+        cmocka_unit_test_setup_teardown(lack_of_descriptors_is_no_answer, setup, teardown),
         cmocka_unit_test_setup_teardown(without_digests_files_are_still_distinguished, setup, teardown),
         cmocka_unit_test(every_path_of_a_name_is_given),
         cmocka_unit_test(an_older_table_before_it_is_skipped),

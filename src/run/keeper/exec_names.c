@@ -39,14 +39,6 @@
 
 /* ---- texts ---- */
 
-static size_t length_of(const char *text)
-{
-    size_t length = 0;
-    while (text[length] != '\0')
-        length++;
-    return length;
-}
-
 static bool same_bytes(const char *one, const char *other, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -57,21 +49,21 @@ static bool same_bytes(const char *one, const char *other, size_t length)
 
 static bool same_text(const char *one, const char *other)
 {
-    size_t length = length_of(one);
-    return length == length_of(other) && same_bytes(one, other, length);
+    size_t length = ck_nolibc_length(one);
+    return length == ck_nolibc_length(other) && same_bytes(one, other, length);
 }
 
 /* The rest of text after the prefix, or NULL. */
 static const char *after(const char *text, const char *prefix)
 {
-    size_t length = length_of(prefix);
+    size_t length = ck_nolibc_length(prefix);
     for (size_t i = 0; i < length; i++)
         if (text[i] != prefix[i])
             return NULL;
     return text + length;
 }
 
-static const char *last_part(const char *path)
+const char *ck_exec_names_last_part(const char *path)
 {
     const char *last = path;
     for (; *path != '\0'; path++)
@@ -83,7 +75,7 @@ static const char *last_part(const char *path)
 /* False: it does not fit, and `to` is empty. */
 static bool copy_short(char to[CK_EXEC_NAMES_TEXT], const char *text)
 {
-    size_t length = length_of(text);
+    size_t length = ck_nolibc_length(text);
     bool fits = length < CK_EXEC_NAMES_TEXT;
     memcpy(to, text, fits ? length : 0);
     to[fits ? length : 0] = '\0';
@@ -357,8 +349,8 @@ void ck_exec_names_note(const struct ck_exec_names *names, const struct ck_exec_
                                             .inode = file->inode,
                                             .kind = file->kind != 0 ? file->kind : CK_DENIAL_EXEC,
                                             .error = (uint32_t)file->error,
-                                            .path_length = (uint32_t)length_of(path),
-                                            .by_length = (uint32_t)length_of(by)};
+                                            .path_length = (uint32_t)ck_nolibc_length(path),
+                                            .by_length = (uint32_t)ck_nolibc_length(by)};
     char *first = names->jail->denials + sizeof(struct ck_denials_head);
     uint32_t used = init_status->denied_bytes, size = size_of(&record);
     if (is_noted(names, &record, path, by))
@@ -441,9 +433,9 @@ static void examine_question(struct ck_exec_names *names, int listener_fd, const
         ck_exec_names_show(names, (int)fd);
         ck_exec_names_read_by(names, asked->pid);
         if (ck_listener_still_asks(listener_fd, asked))
-            look_for(names, last_part(names->given));
+            look_for(names, ck_exec_names_last_part(names->given));
     } else if (is_regular((int)fd)) {
-        find(names, last_part(names->given));
+        find(names, ck_exec_names_last_part(names->given));
     }
     ck_nolibc_close((int)fd);
 }
@@ -452,7 +444,7 @@ static void examine_execution(struct ck_exec_names *names, int listener_fd, cons
                               const struct exec_target *target)
 {
     char name[CK_EXEC_NAMES_TEXT];
-    (void)copy_short(name, last_part(names->given));
+    (void)copy_short(name, ck_exec_names_last_part(names->given));
     long fd = open_given(names, asked->pid, target);
     if (fd < 0)
         return;

@@ -53,11 +53,12 @@ int32_t ck_exec_names_judge(struct ck_exec_names *names, int listener_fd, const 
 /*
  * Parts that why.c uses too. The path of the tool's call, into names->given; false: it cannot be
  * read. Then the same path for us, into names->opened; the path as a reader knows it, into
- * names->shown; the program that the process is, into names->by.
+ * names->shown; the last part of a path; the program that the process is, into names->by.
  */
 bool ck_exec_names_read(struct ck_exec_names *names, uint32_t pid, uint64_t at);
 void ck_exec_names_translate(struct ck_exec_names *names, uint32_t pid, int directory_fd);
 void ck_exec_names_show(struct ck_exec_names *names, int fd);
+const char *ck_exec_names_last_part(const char *path);
 void ck_exec_names_read_by(struct ck_exec_names *names, uint32_t pid);
 
 /* openat, close-on-exec, without a notification. A descriptor or a negative errno. */

@@ -31,7 +31,7 @@ struct ck_listener {
  */
 long ck_listener_install(const void *code, uint32_t count);
 
-/* Makes ended_fd, if there is none yet. 0 or a negative errno. */
+/* Makes ended_fd, unless it exists. 0 or a negative errno. */
 long ck_listener_begin(struct ck_listener *listener);
 
 /*

@@ -54,6 +54,16 @@ void *memset(void *dst, int byte, size_t length)
     return dst;
 }
 
+size_t ck_nolibc_length(const char *text)
+{
+    size_t length = 0;
+    while (text[length] != '\0') {
+        length++;
+        NOT_A_PATTERN();
+    }
+    return length;
+}
+
 char *ck_nolibc_append_text(char *at, const char *text)
 {
     while (*text != '\0')

@@ -9,6 +9,8 @@
 void *memcpy(void *restrict dst, const void *restrict src, size_t length);
 void *memset(void *dst, int byte, size_t length);
 
+size_t ck_nolibc_length(const char *text);
+
 /* Append to a NUL-terminated text; the caller's buffer must be large enough. Return the new end. */
 char *ck_nolibc_append_text(char *at, const char *text);
 char *ck_nolibc_append_number(char *at, long number);

@@ -85,9 +85,7 @@ static long may(int fd, int mode)
 /* Cuts the last part of the path off. False: there is nothing left to cut. */
 static bool cut(char *path)
 {
-    size_t length = 0, last = 0;
-    while (path[length] != '\0')
-        length++;
+    size_t length = ck_nolibc_length(path), last = 0;
     while (length > 1 && path[length - 1] == '/')
         length--;
     for (size_t i = 0; i < length; i++)
@@ -173,21 +171,13 @@ static void note_file(struct ck_exec_names *names, int listener_fd, const struct
         ck_exec_names_note(names, &names->file, names->shown, names->by);
 }
 
-static size_t length_of(const char *text)
-{
-    size_t length = 0;
-    while (text[length] != '\0')
-        length++;
-    return length;
-}
-
 /*
  * Where the file would be. Of a relative path, names->opened is the directory now: only a file that
  * was to be made is refused by a relative path.
  */
 static void show_missing(struct ck_exec_names *names)
 {
-    const char *last = names->given;
+    const char *last = ck_exec_names_last_part(names->given);
     long fd = names->given[0] == '/' ? -ENOENT : ck_exec_names_open(names, names->opened, O_PATH);
     if (fd < 0) {
         (void)ck_nolibc_append_text(names->shown, names->given);
@@ -195,11 +185,8 @@ static void show_missing(struct ck_exec_names *names)
     }
     ck_exec_names_show(names, (int)fd);
     ck_nolibc_close((int)fd);
-    for (const char *at = names->given; *at != '\0'; at++)
-        if (*at == '/' && at[1] != '\0')
-            last = at + 1;
-    size_t length = length_of(names->shown);
-    if (length + 1 + length_of(last) < sizeof(names->shown))
+    size_t length = ck_nolibc_length(names->shown);
+    if (length + 1 + ck_nolibc_length(last) < sizeof(names->shown))
         (void)ck_nolibc_append_text(ck_nolibc_append_text(names->shown + length, "/"), last);
 }
 

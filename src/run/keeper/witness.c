@@ -69,17 +69,9 @@
     "trace=execve,execveat,?open,openat,?openat2,?creat,socket,connect,bind,sendto,sendmsg," \
     "sendmmsg,open_by_handle_at,?fork,?vfork,clone,?clone3,unshare,prctl,?io_uring_setup,ptrace,process_vm_writev,?pidfd_getfd"
 
-static size_t length_of(const char *text)
-{
-    size_t length = 0;
-    while (text[length] != '\0')
-        length++;
-    return length;
-}
-
 static void print(int fd, const char *text)
 {
-    (void)CK_RAW3(write, fd, text, length_of(text));
+    (void)CK_RAW3(write, fd, text, ck_nolibc_length(text));
 }
 
 /* ---- the program ---- */
@@ -115,7 +107,7 @@ static const char *search_path(char **envp)
 static long execute(char **argv, char **envp)
 {
     static char path[4096];
-    size_t name = length_of(argv[0]);
+    size_t name = ck_nolibc_length(argv[0]);
     for (size_t i = 0; i < name; i++)
         if (argv[0][i] == '/')
             return ck_create_execute(-1, argv[0], argv, envp);
@@ -143,7 +135,7 @@ static long put_variables(char **envp)
 {
     long fd = CK_RAW2(memfd_create, "variables", MFD_CLOEXEC);
     for (; fd >= 0 && *envp; envp++)
-        for (size_t left = length_of(*envp) + 1, at = 0; left > 0;) {
+        for (size_t left = ck_nolibc_length(*envp) + 1, at = 0; left > 0;) {
             long wrote = CK_RAW3(write, fd, *envp + at, left);
             if (wrote <= 0)
                 return wrote < 0 ? wrote : -EIO;
@@ -168,7 +160,7 @@ static char **take_variables(void)
         if (i == VARIABLES_MAX)
             return NULL;
         variables[i] = at;
-        at += length_of(at) + 1;
+        at += ck_nolibc_length(at) + 1;
     }
     return variables;
 }
@@ -211,7 +203,7 @@ struct tracing {
 /* The path of another file in the directory of this program; the buffer has room for it. */
 static char *beside(const char *self, const char *name, char path[PLACE_MAX])
 {
-    size_t length = length_of(self);
+    size_t length = ck_nolibc_length(self);
     while (length > 0 && self[length - 1] != '/')
         length--;
     memcpy(path, self, length);
@@ -379,7 +371,7 @@ __attribute__((noreturn)) static void end(struct trace_watch *watch, const char 
     char line[32];
     (void)ck_nolibc_append_text(
         ck_nolibc_append_text(ck_nolibc_append_text(line, watch->in_line ? "\n=end " : "=end "), why), "\n");
-    (void)put(watch, line, length_of(line));
+    (void)put(watch, line, ck_nolibc_length(line));
     ck_nolibc_exit(0);
 }
 
@@ -417,10 +409,10 @@ void ck_keeper_start(const long *stack)
 {
     char **argv = (char **)(uintptr_t)(stack + 1);
     char **envp = argv + stack[0] + 1;
-    if (stack[0] < 3 || stack[0] > PROGRAM_ARGS_MAX || length_of(argv[0]) + sizeof("witness") > PLACE_MAX)
+    if (stack[0] < 3 || stack[0] > PROGRAM_ARGS_MAX || ck_nolibc_length(argv[0]) + sizeof("witness") > PLACE_MAX)
         ck_nolibc_exit(125);
     const char *at = argv[1];
-    long seconds = ck_nolibc_parse_number(&at, at + length_of(at));
+    long seconds = ck_nolibc_parse_number(&at, at + ck_nolibc_length(at));
     if (*at != '\0' || seconds < 0 || seconds > SECONDS_MAX)
         ck_nolibc_exit(125);
     if (seconds == 0)
