@@ -193,6 +193,7 @@ static void close_context(struct choke_context *context)
         free(bwrap_state);
     }
     ck_native_no_userns_done(&context->no_userns_filters);
+    ck_proof_memory_done(&context->proof_memory);
     ck_binary_search_done(&context->search);
     ck_fd_close(&context->null_fd);
     unload_file(context);
@@ -220,6 +221,7 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
     context->owner = getpid();
     context->null_fd = -1;
     ck_bwrap_state_init(context->bwrap_state);
+    ck_proof_memory_init(&context->proof_memory);
     ck_native_no_userns_init(&context->no_userns_filters);
     ck_proxy_init(&context->proxy);
     context->watch = (struct ck_watch){.epoll_fd = -1, .timer_fd = -1, .anchor_fd = -1};

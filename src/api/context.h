@@ -11,6 +11,7 @@
 
 #include "api/audit.h"
 #include "api/machine.h"
+#include "api/proof_memory.h"
 #include "api/slices.h"
 #include "egress/proxy.h"
 #include "policy/load.h"
@@ -33,6 +34,7 @@ struct choke_context {
     struct ck_execs execs;
     struct ck_native_images native_images;
     struct ck_jails jails;
+    struct ck_proof_memory proof_memory;
     struct ck_bwrap_state *bwrap_state; /* with the replaced ones after it */
     struct ck_native_no_userns_filters no_userns_filters;
     struct ck_watch watch;

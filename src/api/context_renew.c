@@ -46,6 +46,10 @@ static int renew_files(struct choke_context *context)
     ck_native_images_init(&context->native_images, &context->search);
     context->native_images.last_number = last_number;
     context->jails = (struct ck_jails){.prove = ck_prove_jail, .data = context};
+    bool off = context->proof_memory.off;
+    ck_proof_memory_done(&context->proof_memory);
+    ck_proof_memory_init(&context->proof_memory);
+    context->proof_memory.off = off;
     return ck_binary_search_init(&context->search, context->policy->search_path.items,
                                  context->policy->search_path.count);
 }

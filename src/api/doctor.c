@@ -142,8 +142,8 @@ static void try_controllers(struct ck_layer_trial *trials)
 }
 
 /*
- * Proves each jail, as the first run in it would do; a proof of the context is used if there is
- * one. native and bwrap have one proof with egress and one without.
+ * Proves each jail, as the first run in it would do; a proof that the context made is used, one of
+ * another process is not. native and bwrap have one proof with egress and one without.
  */
 static void find_jails(struct choke_context *context, struct ck_layer_trial *trials)
 {
@@ -311,6 +311,7 @@ int choke_doctor(struct choke_context *context, const struct choke_doctor_option
     struct doctor_box *box = calloc(1, sizeof(*box));
     if (!box)
         return ck_error_oom(error);
+    ck_proof_memory_stop(context);
     /* All tools, all layers, with the cache. */
     static const struct choke_doctor_options everything = {0};
     options = options ? options : &everything;

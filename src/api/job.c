@@ -152,6 +152,10 @@ void ck_job_ended(void *data, struct ck_run *run)
     /* The context, which the job has too. */
     (void)data;
     ck_result_end(job->result, run);
+    /* Steps of the jail. A proof of another process is not believed any more. */
+    if (run->report.stage == CK_STAGE_JAIL || run->report.stage == CK_STAGE_EGRESS ||
+        run->report.stage == CK_STAGE_PRIVILEGES)
+        ck_proof_memory_forget(job->context);
     ck_denied_end(job);
     ck_egress_end(job);
     /*
@@ -278,6 +282,8 @@ static void begin(struct choke_job *job, const struct choke_request *request, st
     struct choke_error error;
     if (plan->verdict.outcome != CHOKE_NONE) {
         refuse_call(job, request, plan, &plan->verdict.error);
+    } else if (ck_proof_memory_check(job->context, plan, &error) < 0) {
+        refuse_call(job, request, plan, &error);
     } else if (ck_audit_intent(job, request, plan, &error) < 0) {
         job->result->rule = "audit";
         refuse_call(job, request, plan, &error);

@@ -434,8 +434,11 @@ static void prove_kinds(struct choke_context *context, const struct ck_jail *jai
 void ck_prove_jail(void *data, const struct ck_jail *jail, struct ck_jail_form form, struct ck_jail_state *ret_state)
 {
     struct choke_context *context = data;
+    if (ck_proof_memory_recall(context, jail, form, ret_state))
+        return;
     if (jail == &ck_jail_native_no_userns)
         prove_no_userns(context, ret_state);
     else if (jail == &ck_jail_native || jail == &ck_jail_bwrap)
         prove_kinds(context, jail, form, ret_state);
+    ck_proof_memory_record(context, jail, form, ret_state);
 }

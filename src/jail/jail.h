@@ -28,6 +28,7 @@ struct ck_jail_state {
     bool reports_attempts; /* with egress: direct attempts of a tool can be reported */
     bool libraries;        /* library directories can be code: jail/libraries.h */
     bool names_execs;      /* refused executions can be named */
+    bool recalled;         /* an earlier process proved it */
     int failed;         /* positive errno: the proof failed for lack of resources (base/errkind.h) and is tried again */
     const char *reason; /* if it does not hold: not_linux, not_installed, not_permitted */
     char message[256];  /* the same as text: what was tried, and what happened */

@@ -52,6 +52,9 @@ struct ck_warden {
     bool is_retired;        /* the watch has dropped it; events that still name it are stale */
 };
 
+/* The digest of the keeper that this build has. */
+extern const char ck_keeper_image_sha256[];
+
 /*
  * A keeper that inherited another state of the caller (sys/caller.h: ids, capabilities, namespaces,
  * resource limits, cgroups). It ends when its runs have ended.

@@ -19,6 +19,7 @@ PLAN = "src/run/plan.c"
 # The variables that a file may read by name.
 NAMED = {
     PLAN: {"getenv": ["HOME", "LANG", "LC_ALL"]},
+    "src/api/proof_memory.c": {"secure_getenv": ["XDG_RUNTIME_DIR"]},
     "src/sys/cachedir.c": {"secure_getenv": ["XDG_CACHE_HOME", "HOME"]},
     "src/sys/scratch.c": {"getenv": ["XDG_RUNTIME_DIR"]},
     "src/api/audit_place.c": {"secure_getenv": ["XDG_STATE_HOME", "HOME"]},
