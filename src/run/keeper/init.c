@@ -30,6 +30,7 @@
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -374,6 +375,26 @@ static void wait_for_tool(const struct ck_init_run *run, struct ck_listener *lis
     }
 }
 
+/*
+ * The tool has been reaped. If nothing else is left here, the run is over: only our own end remains,
+ * and nobody needs to wait for that. kill(-1) counts every process but us, also one that nobody has
+ * waited for yet.
+ */
+static void report_alone(const struct ck_init_run *run)
+{
+    struct ck_init_status *init_status = run->jail->init_status;
+    static const uint64_t one = 1;
+    struct rusage usage;
+    if (run->alone_fd < 0 || init_status->ended == 0 || CK_RAW2(kill, -1, 0) != -ESRCH ||
+        CK_RAW2(getrusage, RUSAGE_CHILDREN, &usage) < 0)
+        return;
+    init_status->user_us = ck_nolibc_us(usage.ru_utime);
+    init_status->system_us = ck_nolibc_us(usage.ru_stime);
+    init_status->max_rss_kib = (uint64_t)usage.ru_maxrss;
+    init_status->alone = 1;
+    (void)CK_RAW3(write, run->alone_fd, &one, sizeof(one));
+}
+
 void ck_init_serve(struct ck_init_run *run)
 {
     static struct ck_direct_attempts attempts;
@@ -405,7 +426,9 @@ void ck_init_serve(struct ck_init_run *run)
     /* The tool has its copies. stream_held needs that ours are closed. */
     for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
         ck_nolibc_close(run->child->fds[i]);
-    if (init_status->stage == CK_STAGE_NONE)
+    if (init_status->stage == CK_STAGE_NONE) {
         wait_for_tool(run, &listener, pid);
+        report_alone(run);
+    }
     ck_nolibc_exit(0);
 }

@@ -26,6 +26,9 @@ struct ck_init_status {
     int32_t code, status; /* of the tool, once `ended` is set */
     uint32_t stream_held;
     uint32_t ended;
+    uint32_t alone;              /* after `ended`: no other process is left in the pid namespace */
+    uint64_t user_us, system_us; /* with `alone`: of all processes that were waited for */
+    uint64_t max_rss_kib;        /* the same */
     uint32_t proc_mounted;
     uint32_t held;                       /* of a proof: a bit for each layer that holds (prove.c) */
     uint32_t reports_attempts;           /* the target of a connection could be read: direct_attempts.c */
@@ -51,6 +54,7 @@ struct ck_init_run {
     bool in_bwrap;         /* bwrap made the jail */
     int enter_fd;          /* cgroup.procs of the cgroup with the limits, or -1 */
     int ended_fd;          /* signalfd for SIGCHLD, which must be blocked; -1: init makes one if it needs it */
+    int alone_fd;          /* an eventfd, raised when init_status->alone is set; -1: it is not set */
     int gate_fd;           /* with egress: a socket to the caller, for the listener; -1: it stays in init */
 };
 

@@ -451,7 +451,7 @@ static bool receive_request(void)
  */
 static __attribute__((noreturn)) void finish(void)
 {
-    const int fds[3] = {keeper.env.sigchld_fd, -1, -1};
+    const int fds[CK_NOLIBC_WAITED] = {keeper.env.sigchld_fd, -1, -1, -1};
     while (!reap_and_kill()) {
         (void)ck_nolibc_wait_readable(fds, ck_nolibc_now_ns() + RETRY_NS);
         ck_nolibc_drain_signals(keeper.env.sigchld_fd);
@@ -473,7 +473,7 @@ void ck_keeper_start(const long *stack)
     detach();
     if (!set_up())
         ck_nolibc_exit(1);
-    const int fds[3] = {keeper.env.sigchld_fd, CK_KEEPER_SOCKET_FD, keeper.env.caller_fd};
+    const int fds[CK_NOLIBC_WAITED] = {keeper.env.sigchld_fd, CK_KEEPER_SOCKET_FD, keeper.env.caller_fd, -1};
     for (;;) {
         unsigned ready = ck_nolibc_wait_readable(fds, CK_FOREVER);
         if (ready & 1) {

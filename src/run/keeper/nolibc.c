@@ -189,10 +189,10 @@ long ck_nolibc_send(int socket_fd, const void *buffer, size_t size, int fd)
     return CK_RAW3(sendmsg, socket_fd, &message, MSG_NOSIGNAL);
 }
 
-unsigned ck_nolibc_wait_readable(const int fds[3], uint64_t deadline_ns)
+unsigned ck_nolibc_wait_readable(const int fds[CK_NOLIBC_WAITED], uint64_t deadline_ns)
 {
-    struct pollfd polled[3];
-    for (int i = 0; i < 3; i++)
+    struct pollfd polled[CK_NOLIBC_WAITED];
+    for (int i = 0; i < CK_NOLIBC_WAITED; i++)
         polled[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
     struct timespec left = {0};
     if (deadline_ns != CK_FOREVER) {
@@ -201,9 +201,9 @@ unsigned ck_nolibc_wait_readable(const int fds[3], uint64_t deadline_ns)
         left.tv_sec = (time_t)(span / 1000000000u);
         left.tv_nsec = (long)(span % 1000000000u);
     }
-    long ready = CK_RAW5(ppoll, polled, 3, deadline_ns == CK_FOREVER ? NULL : &left, NULL, 0);
+    long ready = CK_RAW5(ppoll, polled, CK_NOLIBC_WAITED, deadline_ns == CK_FOREVER ? NULL : &left, NULL, 0);
     unsigned bits = 0;
-    for (unsigned i = 0; ready > 0 && i < 3; i++)
+    for (unsigned i = 0; ready > 0 && i < CK_NOLIBC_WAITED; i++)
         if (polled[i].revents != 0)
             bits |= 1u << i;
     return bits;

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/time.h>
 
 /* The compiler may emit calls of these two by itself, so they have their usual names. */
 void *memcpy(void *restrict dst, const void *restrict src, size_t length);
@@ -37,6 +38,12 @@ long ck_nolibc_write_file(const char *path, const char *text, const char *end);
 #define CK_TRIAL_FDS_MAX 16
 long ck_nolibc_enter_trial(int *fds, unsigned count);
 
+/* Microseconds of a time that was used. */
+static inline uint64_t ck_nolibc_us(struct timeval time)
+{
+    return (uint64_t)time.tv_sec * 1000000u + (uint64_t)time.tv_usec;
+}
+
 /* Empties a non-blocking signalfd. waitid says afterwards which children ended. */
 void ck_nolibc_drain_signals(int signal_fd);
 
@@ -52,10 +59,11 @@ long ck_nolibc_send(int socket_fd, const void *buffer, size_t size, int fd); /* 
 void ck_nolibc_each_entry(int directory_fd, void (*visit)(void *data, const char *name), void *data);
 
 /*
- * Waits until one of up to three descriptors (-1: absent) is readable, or until deadline_ns. Bit i
- * of the result is set for fds[i].
+ * Waits until one of the descriptors (-1: absent) is readable, or until deadline_ns. Bit i of the
+ * result is set for fds[i].
  */
-unsigned ck_nolibc_wait_readable(const int fds[3], uint64_t deadline_ns);
+#define CK_NOLIBC_WAITED 4
+unsigned ck_nolibc_wait_readable(const int fds[CK_NOLIBC_WAITED], uint64_t deadline_ns);
 #define CK_FOREVER UINT64_MAX
 
 #endif

@@ -252,7 +252,7 @@ static long try_cgroup(struct trial_state *trial)
 
 static __attribute__((noreturn)) void sleep_on(void *argument)
 {
-    static const int none[3] = {-1, -1, -1};
+    static const int none[CK_NOLIBC_WAITED] = {-1, -1, -1, -1};
     (void)argument;
     (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     for (;;)

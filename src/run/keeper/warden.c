@@ -8,8 +8,10 @@
  *  killing      the tree is sent SIGKILL, again and again, until no child is left
  *
  * If the tool ends while processes of it remain, the run moves from running to killing. The run is
- * over when waitid returns ECHILD: the warden is a subreaper, so no descendant is alive then. It is
- * in the same state as at its start, and ready for the next plan.
+ * over when waitid returns ECHILD: the warden is a subreaper, so no descendant is alive then. In the
+ * native jail it is also over when init says that nothing but itself is left in the pid namespace:
+ * the report is sent while the kernel takes the namespaces down, and the end of init is waited for
+ * after it. The warden is then in the same state as at its start, and ready for the next plan.
  */
 #include "run/keeper/warden.h"
 
@@ -29,6 +31,7 @@
 #include <linux/prctl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -59,6 +62,7 @@ struct warden {
     bool needs_reset; /* it still has mounts of the last run, which must be reset before the next */
     bool sealed;      /* its runs can execute nothing but their tool, by seal_key; the seal is for life */
     uint64_t seal_key;
+    int alone_fd; /* an eventfd of init, which says that the run is over; -1: no jail */
     struct ck_native_jail jail;
 };
 
@@ -67,6 +71,7 @@ struct warden_run {
     int32_t pump_pid; /* of the process that copies stdin; 0: none */
     bool stdin_cut;   /* that process ended before it had copied everything */
     bool ended;       /* the tool itself was reaped */
+    bool init_ends;   /* the run is over, and its init has still to end */
     bool orphaned;    /* the caller is gone */
     bool cgroup_killed;
     enum phase phase;
@@ -87,8 +92,8 @@ static _Alignas(16) unsigned char inbox[CK_WIRE_INLINE_MAX];
 
 static void add_usage(struct ck_wire_report *report, const struct rusage *usage)
 {
-    report->user_us += (uint64_t)usage->ru_utime.tv_sec * 1000000u + (uint64_t)usage->ru_utime.tv_usec;
-    report->system_us += (uint64_t)usage->ru_stime.tv_sec * 1000000u + (uint64_t)usage->ru_stime.tv_usec;
+    report->user_us += ck_nolibc_us(usage->ru_utime);
+    report->system_us += ck_nolibc_us(usage->ru_stime);
     if ((uint64_t)usage->ru_maxrss > report->max_rss_kib)
         report->max_rss_kib = (uint32_t)usage->ru_maxrss;
 }
@@ -139,6 +144,38 @@ static bool reap(struct warden_run *run)
             run->stdin_cut = run->stdin_cut || (run->phase == RUNNING && cut);
         }
     }
+}
+
+/*
+ * Init says that the tool has ended and that nothing else is left in its pid namespace. So the report
+ * can be sent while the kernel takes the namespace down. False: the run goes on, or it is being
+ * ended, and then the end of init is waited for.
+ */
+static bool take_alone(const struct warden *warden, struct warden_run *run)
+{
+    const struct ck_init_status *init_status = run->init_status;
+    uint64_t count;
+    (void)CK_RAW3(read, warden->alone_fd, &count, sizeof(count));
+    if (!init_status || init_status->alone == 0 || run->phase != RUNNING || run->ended)
+        return false;
+    note_end(run, &(siginfo_t){.si_code = CLD_EXITED});
+    run->report.user_us += init_status->user_us;
+    run->report.system_us += init_status->system_us;
+    run->report.max_rss_kib = (uint32_t)init_status->max_rss_kib;
+    bool cut = ck_pump_end(&run->pump_pid);
+    run->stdin_cut = run->stdin_cut || cut;
+    run->init_ends = true;
+    return true;
+}
+
+/* After the report. Mounts of the run are removed when everything in it is dead. */
+static void await_init(const struct warden *warden, struct warden_run *run)
+{
+    siginfo_t info = {0};
+    if (!run->init_ends)
+        return;
+    (void)CK_RAW5(waitid, P_PID, run->pid, &info, WEXITED, NULL);
+    ck_nolibc_drain_signals(warden->env->sigchld_fd);
 }
 
 /* Without /proc the tree cannot be walked, and without a cgroup it cannot be killed as a whole. */
@@ -281,9 +318,13 @@ static bool watch(struct warden *warden, struct warden_run *run)
 {
     for (;;) {
         /* Once orphaned, the closed socket would wake us for ever, so it is not polled any more. */
-        const int fds[3] = {warden->env->sigchld_fd, run->orphaned ? -1 : warden->socket_fd,
-                            run->orphaned ? -1 : warden->env->caller_fd};
+        const int fds[CK_NOLIBC_WAITED] = {warden->env->sigchld_fd, run->orphaned ? -1 : warden->socket_fd,
+                                           run->orphaned ? -1 : warden->env->caller_fd, warden->alone_fd};
         unsigned ready = ck_nolibc_wait_readable(fds, next_deadline(run));
+        if ((ready & 8) && take_alone(warden, run)) {
+            end_if_stdin_cut(warden, run);
+            return true;
+        }
         if (ready & 1) {
             ck_nolibc_drain_signals(fds[0]);
             if (tree_unreachable(warden))
@@ -405,6 +446,7 @@ static long create_process(struct warden *warden, struct warden_run *run, const 
         .overlay_fd = -1,
         .enter_fd = warden->limiter.enter_fd,
         .ended_fd = warden->env->sigchld_fd,
+        .alone_fd = warden->alone_fd,
         .gate_fd = warden->socket_fd,
         .failed_stage = CK_STAGE_JAIL,
     };
@@ -602,6 +644,7 @@ static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
     ck_nolibc_close(run.overlay_fd);
     for (int i = CK_WIRE_STDOUT_READ; i < CK_WIRE_FDS; i++)
         ck_nolibc_close(fds[i]);
+    await_init(warden, &run);
     if (!sent || !reusable)
         return false;
     /* We do not end if it fails: the next plan may have been sent already. */
@@ -637,7 +680,7 @@ static bool serve(struct warden *warden)
 {
     int fds[CK_WIRE_FDS_MAX];
     unsigned fd_count;
-    const int waited[3] = {warden->socket_fd, warden->env->caller_fd, -1};
+    const int waited[CK_NOLIBC_WAITED] = {warden->socket_fd, warden->env->caller_fd, -1, -1};
     unsigned ready =
         ck_nolibc_wait_readable(waited, warden->jail.stale_mounted ? ck_nolibc_now_ns() + IDLE_NS : CK_FOREVER);
     if (ready == 0)
@@ -679,11 +722,14 @@ static void enter_jail(struct warden *warden, int jail_fd)
     warden->jailed = true;
     warden->jail_error = ck_native_jail_enter(&warden->jail, jail_fd);
     warden->own_userns = userns_of(warden->env) != users;
+    /* Without it, the end of init is waited for. */
+    long fd = CK_RAW2(eventfd2, 0, EFD_CLOEXEC | EFD_NONBLOCK);
+    warden->alone_fd = fd < 0 ? -1 : (int)fd;
 }
 
 void ck_warden_main(const struct ck_keeper_env *env, const struct ck_warden_start *start)
 {
-    struct warden warden = {.env = env, .socket_fd = start->socket_fd};
+    struct warden warden = {.env = env, .socket_fd = start->socket_fd, .alone_fd = -1};
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-warden", 0, 0, 0);
     (void)CK_RAW5(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     ck_cgroup_open(&warden.cgroup, env->cgroup_fd, start->cgroup_fd);

@@ -344,7 +344,7 @@ static const char *read_stdin(void)
 static const char *await_end(struct trace_watch *watch)
 {
     for (const char *why = NULL;;) {
-        const int fds[3] = {0, watch->pipe_fd, watch->signal_fd};
+        const int fds[CK_NOLIBC_WAITED] = {0, watch->pipe_fd, watch->signal_fd, -1};
         unsigned ready = ck_nolibc_wait_readable(fds, watch->deadline_ns);
         if ((ready & 2) != 0)
             why = relay(watch);
@@ -364,7 +364,7 @@ __attribute__((noreturn)) static void end(struct trace_watch *watch, const char 
 {
     (void)CK_RAW2(kill, -1, SIGKILL);
     uint64_t last = ck_nolibc_now_ns() + DRAIN_NS;
-    const int fds[3] = {-1, watch->pipe_fd, -1};
+    const int fds[CK_NOLIBC_WAITED] = {-1, watch->pipe_fd, -1, -1};
     while (watch->pipe_fd >= 0 && ck_nolibc_wait_readable(fds, last) != 0)
         if (relay(watch))
             break;
