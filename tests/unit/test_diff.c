@@ -17,7 +17,8 @@
 
 #include <cmocka.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "policy_parse.h"
+
 #define W CHOKE_CHANGE_WIDENS
 #define N CHOKE_CHANGE_NARROWS
 #define O CHOKE_CHANGE_NEUTRAL
@@ -111,15 +112,6 @@ static char *replaced(const char *text, const char *from, const char *to)
     assert_non_null(result);
     (void)snprintf(result, size, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
     return result;
-}
-
-static struct ck_policy *must_parse(const char *text)
-{
-    struct ck_policy *policy = NULL;
-    struct choke_error error = {0};
-    if (ck_policy_parse("p.yaml", text, strlen(text), &policy, &error) != 0)
-        fail_msg("refused: %s", error.message);
-    return policy;
 }
 
 /* ---- what each key's change is called ---------------------------------------------------- */

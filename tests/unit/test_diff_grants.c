@@ -25,7 +25,8 @@
 
 #include <cmocka.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "policy_parse.h"
+
 #define VALUES_MAX 12
 #define TEXT_BYTES 16384
 #define SHA_A "\"0123456789012345678901234567890123456789012345678901234567890123\""
@@ -562,15 +563,6 @@ static void what_does_not_widen_grants_no_more(void **state)
 #include "extend_cases.h"
 
 /* ---- what is known ----------------------------------------------------------------------- */
-
-static struct ck_policy *must_parse(const char *text)
-{
-    struct ck_policy *policy = NULL;
-    struct choke_error error = {0};
-    if (ck_policy_parse("p.yaml", text, strlen(text), &policy, &error) != 0)
-        fail_msg("refused: %s", error.message);
-    return policy;
-}
 
 /* Does one of many requests get more? On at least one platform. */
 static bool finds_excess(const struct combination *combination, size_t requests)

@@ -18,21 +18,12 @@
 
 #include <cmocka.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "policy_parse.h"
 
 /* Two lines; what follows begins on line 3. */
 #define HEAD "version: 1\nextends: default\n"
 #define GRANT HEAD "grant:\n  - "
 #define RG "  - name: rg\n    why: w\n    adr: \"0001\"\n    route: direct\n"
-
-static struct ck_policy *must_parse(const char *text)
-{
-    struct ck_policy *policy = NULL;
-    struct choke_error error = {0};
-    if (ck_policy_parse("p.yaml", text, strlen(text), &policy, &error) != 0)
-        fail_msg("refused: %s", error.message);
-    return policy;
-}
 
 /* ---- what is refused, and where ---------------------------------------------------------- */
 
@@ -142,17 +133,7 @@ static const struct refused refusals[] = {
 static void check_refusal(void **state)
 {
     const struct refused *row = *state;
-    struct ck_policy *policy = NULL;
-    struct choke_error error = {0};
-    int r = ck_policy_parse("p.yaml", row->text, strlen(row->text), &policy, &error);
-    if (r == 0)
-        fail_msg("accepted, but should be refused with '%s'", row->expected_text);
-    assert_int_equal(r, -EINVAL);
-    assert_null(policy);
-    assert_int_equal(error.outcome, CHOKE_POLICY);
-    if (error.line != row->line || error.column != row->column || !strstr(error.message, row->expected_text))
-        fail_msg("wanted line %u, column %u, '%s', got '%s'", row->line, row->column, row->expected_text,
-                 error.message);
+    (void)must_refuse(row->text, strlen(row->text), row->line, row->column, row->expected_text);
 }
 
 /* ---- what it becomes --------------------------------------------------------------------- */

@@ -12,22 +12,13 @@
 
 #include <cmocka.h>
 
+#include "policy_parse.h"
+
 /* Three lines; the first tool begins on line 4, and a key after TOOL is on line 8, column 5. */
 #define HEAD "version: 1\nsearch_path: [/usr/bin]\ntools:\n"
 #define SUBCOMMAND "    args: {subcommands: [{name: a, "
 #define TOOL "  - name: rg\n    why: It searches.\n    adr: \"0004\"\n    route: external\n"
 #define OTHER "  - name: jq\n    why: It filters.\n    adr: \"0004\"\n    route: external\n"
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static struct ck_policy *must_parse(const char *text)
-{
-    struct ck_policy *policy = NULL;
-    struct choke_error error = {0};
-    if (ck_policy_parse("p.yaml", text, strlen(text), &policy, &error) != 0)
-        fail_msg("refused: %s", error.message);
-    assert_non_null(policy);
-    return policy;
-}
 
 /* ---- what is refused, where, and in which words ------------------------------------------ */
 
@@ -359,29 +350,10 @@ static const struct refused refusals[] = {
      "'A' is both set by 'set_env' and granted by 'env' in tool 'rg'"},
 };
 
-static void assert_refused(const struct refused *row, const char *text, size_t length)
-{
-    struct ck_policy *const untouched = (struct ck_policy *)(uintptr_t)16;
-    struct ck_policy *policy = untouched;
-    struct choke_error error = {0};
-    int r = ck_policy_parse("p.yaml", text, length, &policy, &error);
-    if (r == 0)
-        fail_msg("accepted, but should be refused with '%s'", row->expected_text);
-    assert_int_equal(r, -EINVAL);
-    assert_ptr_equal(policy, untouched);
-    assert_int_equal(error.outcome, CHOKE_POLICY);
-    char place[64];
-    (void)snprintf(place, sizeof(place), "policy 'p.yaml': line %u, column %u: ", row->line, row->column);
-    if (strncmp(error.message, place, strlen(place)) != 0 || !strstr(error.message, row->expected_text))
-        fail_msg("wanted '%s...%s', got '%s'", place, row->expected_text, error.message);
-    assert_int_equal(error.line, row->line);
-    assert_int_equal(error.column, row->column);
-}
-
 static void check_refusal(void **state)
 {
     const struct refused *row = *state;
-    assert_refused(row, row->text, strlen(row->text));
+    (void)must_refuse(row->text, strlen(row->text), row->line, row->column, row->expected_text);
 }
 
 /* ---- what does not fit a row ------------------------------------------------------------- */
@@ -390,8 +362,7 @@ static void nul_byte_is_refused(void **state)
 {
     (void)state;
     static const char text[] = "version: 1\n# a\0b\n";
-    struct refused row = {.line = 2, .column = 4, .expected_text = "a NUL byte (0x00)"};
-    assert_refused(&row, text, sizeof(text) - 1);
+    (void)must_refuse(text, sizeof(text) - 1, 2, 4, "a NUL byte (0x00)");
 }
 
 /* Both ends of every refused range, raw and as an escape; and the characters beside them. */
@@ -405,20 +376,15 @@ static void hidden_characters_are_refused_and_their_neighbours_are_not(void **st
     static const unsigned fine[] = {0x20,   0x7e,   0xa0,   0xac,   0xae,   0x61b,  0x61d,  0x200a, 0x2010, 0x2027,
                                     0x202f, 0x205f, 0x2070, 0x3165, 0xfe0f, 0xfefe, 0xff01, 0xfffd, 0x1f600};
     char text[256];
-    struct ck_policy *policy = NULL;
-    struct choke_error error;
     for (size_t i = 0; i < COUNT(refused); i++) {
         (void)snprintf(text, sizeof(text), HEAD "  - {name: a, why: \"\\U%08x\", adr: '0004', route: jail}\n",
                        refused[i]);
-        struct refused row = {.line = 4, .column = 20, .expected_text = "this value contains a"};
-        assert_refused(&row, text, strlen(text));
+        (void)must_refuse(text, strlen(text), 4, 20, "this value contains a");
     }
     for (size_t i = 0; i < COUNT(fine); i++) {
         (void)snprintf(text, sizeof(text), HEAD "  - {name: a, why: \"w\\U%08x\", adr: '0004', route: jail}\n",
                        fine[i]);
-        if (ck_policy_parse("p.yaml", text, strlen(text), &policy, &error) != 0)
-            fail_msg("refused: %s", error.message);
-        ck_policy_free(policy);
+        ck_policy_free(must_parse(text));
     }
 }
 
@@ -430,9 +396,8 @@ static void text_over_the_maximum_is_refused_at_its_first_byte(void **state)
     memset(text, '#', length);
     memcpy(text, HEAD TOOL, strlen(HEAD TOOL));
     text[CK_POLICY_MAX_BYTES - 10] = '\n';
-    struct refused row = {.line = 9, .column = 10, .expected_text = "the text is longer than 1048576 bytes"};
     text[strlen(HEAD TOOL)] = '#';
-    assert_refused(&row, text, length);
+    (void)must_refuse(text, length, 9, 10, "the text is longer than 1048576 bytes");
 
     /* One byte less is a policy with a long comment. */
     struct ck_policy *policy = NULL;

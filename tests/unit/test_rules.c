@@ -15,7 +15,8 @@
 
 #include <cmocka.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "policy_parse.h"
+
 #define PATTERNS_MAX 4
 
 /* ---- the notation ------------------------------------------------------------------------ */
@@ -203,15 +204,11 @@ static void types_have_names(void **state)
 #define HEAD "version: 1\nsearch_path: [/usr/bin]\ntools:\n" ENTRY("rg")
 #define ENTRY(name) "  - name: " name "\n    why: w\n    adr: '0001'\n    route: direct\n"
 
-static struct ck_policy *must_parse(const char *args)
+static struct ck_policy *must_parse_args(const char *args)
 {
     char text[4096];
     (void)snprintf(text, sizeof(text), HEAD "%s", args);
-    struct ck_policy *policy = NULL;
-    struct choke_error error = {0};
-    if (ck_policy_parse("p.yaml", text, strlen(text), &policy, &error) != 0)
-        fail_msg("refused: %s", error.message);
-    return policy;
+    return must_parse(text);
 }
 
 struct refused {
@@ -336,17 +333,7 @@ static void check_refusal(void **state)
     unsigned column = 0;
     (void)snprintf(marked, sizeof(marked), HEAD "%s", row->args);
     take_mark(marked, text, sizeof(text), &line, &column);
-    struct ck_policy *policy = NULL;
-    struct choke_error error = {0};
-    int r = ck_policy_parse("p.yaml", text, strlen(text), &policy, &error);
-    if (r != -EINVAL)
-        fail_msg("gives %d", r);
-    assert_null(policy);
-    assert_int_equal(error.outcome, CHOKE_POLICY);
-    if (error.line != line || error.column != column)
-        fail_msg("wanted line %u, column %u: %s", line, column, error.message);
-    if (!strstr(error.message, row->expected_text))
-        fail_msg("wanted \"%s\", got \"%s\"", row->expected_text, error.message);
+    const struct choke_error error = must_refuse(text, strlen(text), line, column, row->expected_text);
     if (!strstr(error.message, "'rg'") && !strstr(error.message, "is not a ") && !strstr(error.message, "set 's' is "))
         fail_msg("does not name the tool: %s", error.message);
 }
@@ -357,7 +344,7 @@ static void sets_are_put_in_and_names_are_in_order(void **state)
 {
     (void)state;
     struct ck_policy *policy =
-        must_parse("    args: {sets: [{name: s, options: [-b=, --zoo]}], options: [--alpha, '@s', -a, --al]}\n");
+        must_parse_args("    args: {sets: [{name: s, options: [-b=, --zoo]}], options: [--alpha, '@s', -a, --al]}\n");
     const struct ck_rules *rules = &policy->tools[0].args->rules;
     static const char *const names[] = {"--al", "--alpha", "--zoo", "-a", "-b"};
     assert_int_equal(rules->table_count, COUNT(names));
@@ -380,16 +367,16 @@ static void nothing_is_found_in_an_empty_table(void **state)
 static void every_key_arrives_where_it_belongs(void **state)
 {
     (void)state;
-    struct ck_policy *policy = must_parse("    args:\n"
-                                          "      options: [-e=]\n"
-                                          "      inject: [-c, x]\n"
-                                          "      deny: [-z]\n"
-                                          "      operands: existing\n"
-                                          "      first: name\n"
-                                          "      first_unless: [-e]\n"
-                                          "      order: options_first\n"
-                                          "      bundles: false\n"
-                                          "      exact: [[a, b], []]\n");
+    struct ck_policy *policy = must_parse_args("    args:\n"
+                                               "      options: [-e=]\n"
+                                               "      inject: [-c, x]\n"
+                                               "      deny: [-z]\n"
+                                               "      operands: existing\n"
+                                               "      first: name\n"
+                                               "      first_unless: [-e]\n"
+                                               "      order: options_first\n"
+                                               "      bundles: false\n"
+                                               "      exact: [[a, b], []]\n");
     const struct ck_args *args = policy->tools[0].args;
     assert_true(args->no_bundles && args->rules.options_first && args->rules.has_first);
     assert_false(args->command || args->only_exact);
@@ -407,7 +394,7 @@ static void every_key_arrives_where_it_belongs(void **state)
 static void no_key_means_the_strictest(void **state)
 {
     (void)state;
-    struct ck_policy *policy = must_parse("    args: {}\n" ENTRY("jq"));
+    struct ck_policy *policy = must_parse_args("    args: {}\n" ENTRY("jq"));
     const struct ck_args *args = policy->tools[0].args;
     assert_non_null(args);
     assert_int_equal(args->rules.table_count, 0);
@@ -421,8 +408,8 @@ static void a_subcommand_knows_its_line(void **state)
 {
     (void)state;
     struct ck_policy *policy =
-        must_parse("    args:\n      subcommands:\n        - name: log\n          options: [-a]\n"
-                   "        - name: image inspect\n");
+        must_parse_args("    args:\n      subcommands:\n        - name: log\n          options: [-a]\n"
+                        "        - name: image inspect\n");
     const struct ck_args *args = policy->tools[0].args;
     assert_int_equal(args->subcommands_count, 2);
     assert_int_equal(args->subcommands[0].line, 10);
@@ -447,7 +434,7 @@ static void only_exact_is_nothing_but_exact(void **state)
         {"    args: {exact: [[--version]], subcommands: [{name: a}]}\n", false},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct ck_policy *policy = must_parse(rows[i].args);
+        struct ck_policy *policy = must_parse_args(rows[i].args);
         if (policy->tools[0].args->only_exact != rows[i].only)
             fail_msg("%s", rows[i].args);
         ck_policy_free(policy);
@@ -457,7 +444,7 @@ static void only_exact_is_nothing_but_exact(void **state)
 static void a_long_name_after_one_dash_needs_bundles_false(void **state)
 {
     (void)state;
-    struct ck_policy *policy = must_parse("    args: {bundles: false, options: [-json, -e=]}\n");
+    struct ck_policy *policy = must_parse_args("    args: {bundles: false, options: [-json, -e=]}\n");
     assert_non_null(ck_rules_find(&policy->tools[0].args->rules, "-json", 5));
     ck_policy_free(policy);
 }
