@@ -2,6 +2,7 @@
 
 tests/adversarial/jail/test_loopback_escape.py attacks it.
 """
+import functools
 import json
 import os
 import re
@@ -13,8 +14,8 @@ import pytest
 import audit
 import registry
 from feature import full
+from jails import OPENED
 from no_userns import NoUserns
-from test_workspace_code import HELPERS, project
 
 LISTENS = """
 const assert = require('assert'), http = require('http'), dgram = require('dgram');
@@ -30,24 +31,18 @@ it('sends datagrams', done => {
   socket.bind(0, '127.0.0.1', () => socket.send('word', socket.address().port, '127.0.0.1'));
 });
 """
-KEYS = {"workspace": "ro", "workspace_code": True, "loopback": True, "uses": HELPERS}
 
 
 @pytest.fixture
 def listening(cell):
     """Runs an entry with `loopback` in a jail."""
-    def run(tool, *argv, options=(), outcome="exited", timeout=30, **keys):
-        tools = [cell.box.entry(tool, **{"route": "external", "loopback": True, **keys}), cell.box.entry("bwrap", route="jail")]
-        cell.policy = cell.box.write_policy(tools)
-        answer = cell.run(tool, *argv, options=options, timeout=timeout)
-        assert answer.outcome == outcome, answer.document
-        return answer
+    run = functools.partial(cell.run_entry, loopback=True)
     run.box, run.jail = cell.box, cell.jail
     return run
 
 
 def sample(box):
-    project(box, "mocha", LISTENS)
+    registry.project(box, "mocha", LISTENS)
 
 
 def published(box):
@@ -91,7 +86,7 @@ for (const host of ['127.0.0.1', '::1'])
 def test_suite_does_not_reach_the_host(cell):
     """The same suite reaches a service of the host without a jail."""
     with socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True) as service:
-        project(cell.box, "mocha", REACHES % service.getsockname()[1])
+        registry.project(cell.box, "mocha", REACHES % service.getsockname()[1])
         assert passing(cell.box.call(["npm", "test"]).out) == [2, 0]
         answer = cell.run("npm", "test", policy="default", timeout=60)
         assert passing(answer.stream("stdout")) == [0, 2], answer.document
@@ -137,12 +132,11 @@ def test_own_servers_are_not_asked_through_the_proxy(listening):
 
 def test_subcommand_has_its_own(listening):
     """As `npm test` of the default policy: the code of the repository and loopback, for one subcommand."""
-    project(listening.box, "mocha", LISTENS)
-    keys = {key: KEYS[key] for key in ("workspace", "workspace_code", "loopback")}
-    args = {"subcommands": [{"name": "test", **keys}, {"name": "ls"}]}
-    answer = listening("npm", "test", args=args, uses=HELPERS, loopback=False)
+    registry.project(listening.box, "mocha", LISTENS)
+    args = {"subcommands": [{"name": "test", **OPENED, "loopback": True}, {"name": "ls"}]}
+    answer = listening("npm", "test", args=args, uses=registry.HELPERS, loopback=False)
     assert answer.status == 0 and answer["loopback"] and answer["workspace_code"], answer.document
-    answer = listening("npm", "ls", args=args, uses=HELPERS, loopback=False)
+    answer = listening("npm", "ls", args=args, uses=registry.HELPERS, loopback=False)
     assert not answer["loopback"] and not answer["workspace_code"] and "execs" in answer["layers"], answer.document
     policy = listening.box.write_policy([listening.box.entry("npm", route="external", args=args)])
     answer = listening.box.run("npm", "test", policy=policy, options=["--jail", "none"])

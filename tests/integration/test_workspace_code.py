@@ -3,6 +3,7 @@ a program that make just made, a virtual environment's interpreter.
 
 tests/adversarial/jail/test_workspace_escape.py and test_workspace_tool.py attack it.
 """
+import functools
 import json
 import shutil
 import subprocess
@@ -12,36 +13,19 @@ import pytest
 import audit
 import registry
 from feature import full
-from jails import LAYERS, Cell
+from jails import LAYERS, OPENED, Cell
 from no_userns import NoUserns
-
-HELPERS = ["node-scripts"]
-OPENED = {"workspace": "ro", "workspace_code": True}
 
 
 @pytest.fixture
 def opened(cell):
     """Runs an entry with `workspace_code` in a jail."""
-    def run(tool, *argv, options=(), outcome="exited", timeout=30, **keys):
-        tools = [cell.box.entry(tool, route="external", **{**OPENED, **keys}), cell.box.entry("bwrap", route="jail")]
-        cell.policy = cell.box.write_policy(tools)
-        answer = cell.run(tool, *argv, options=options, timeout=timeout)
-        assert answer.outcome == outcome, answer.document
-        return answer
+    run = functools.partial(cell.run_entry, **OPENED)
     run.box, run.jail = cell.box, cell.jail
     return run
 
 
 # ---- projects ----
-
-def project(box, runner, test, packages=None):
-    """A project with its node_modules, as `npm ci` leaves it."""
-    shutil.copytree(registry.fetched(packages or registry.MOCHA) / "node_modules", box.root / "node_modules", symlinks=True)
-    box.own(box.root / "node_modules")  # runners keep a cache there
-    box.file("root/package.json", json.dumps({"name": "project", "version": "1.0.0", "scripts": {"test": runner}}))
-    box.own(box.directory("root/test"))
-    box.file("root/test/one.test.js", test)
-
 
 MOCHA_TEST = "const assert = require('assert'); it('adds', () => assert.equal(1 + 1, 2));\n"
 
@@ -62,7 +46,7 @@ def test_npm_test(opened, name):
     """By the default policy. mocha is the sample of a usual run. vitest listens, and its native module maps libraries that node itself does
     not need; esbuild is a program of the project, and writes."""
     runner, test, said = RUNNERS[name]
-    project(opened.box, runner, test, registry.RUNNERS if full() else registry.MOCHA)
+    registry.project(opened.box, runner, test, registry.RUNNERS if full() else registry.MOCHA)
     answer = opened.box.run("npm", "test", policy="default", options=["--jail", opened.jail], timeout=120, deadline=150)
     output = answer.stream("stdout") + answer.stream("stderr")
     assert answer.status == 0 and said in output, output.decode()
@@ -70,7 +54,7 @@ def test_npm_test(opened, name):
 
 
 def test_script_of_the_project_as_a_tool(opened):
-    project(opened.box, "mocha", MOCHA_TEST)
+    registry.project(opened.box, "mocha", MOCHA_TEST)
     answer = opened("mocha", path="./node_modules/.bin/mocha")
     assert answer.status == 0 and b"1 passing" in answer.stream("stdout"), answer.document
     assert answer["tool"] == {"name": "mocha", "path": f"{opened.box.root}/node_modules/.bin/mocha"}
@@ -101,17 +85,6 @@ def test_interpreter_of_a_virtual_environment(opened):
     subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", opened.box.root / "venv"], check=True)
     answer = opened("python", "-c", "import sys; print(sys.prefix)", path="./venv/bin/python3")
     assert answer.stream("stdout") == f"{opened.box.root}/venv\n".encode(), answer.document
-
-
-def test_pytest_of_a_virtual_environment(opened):
-    """Its script names the interpreter by a path of the host."""
-    subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", "--system-site-packages", opened.box.root / ".venv"],
-                   check=True)
-    opened.box.file("root/.venv/bin/pytest", f"#!{opened.box.root}/.venv/bin/python3\nimport sys\nimport pytest\n"
-                                             "sys.exit(pytest.console_main())\n", 0o755)
-    opened.box.file("root/test_one.py", "def test_one():\n    assert 1 + 1 == 2\n")
-    answer = opened("pytest", "-q", "-p", "no:cacheprovider", path="./.venv/bin/pytest", uses=["python-tools"])
-    assert answer.status == 0 and b"1 passed" in answer.stream("stdout"), answer.document
 
 
 def test_modules_of_python_load(opened):

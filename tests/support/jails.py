@@ -13,6 +13,7 @@ from feature import skip
 JAILS = ("native", "bwrap")
 LAYERS = set("user_ns mount_ns pid_ns net_ns ipc_ns uts_ns cgroup_ns fresh_root landlock execs seccomp no_capabilities "
              "no_new_privs".split())
+OPENED = {"workspace": "ro", "workspace_code": True}  # the keys of an entry that opens the repository
 REFUSED = 113  # BREACH_REFUSED
 BREACHES = ("breach_calls", "breach_processes", "breach_mounts", "breach_files", "breach_net", "breach_metadata",
             "breach_code", "breach_execs")
@@ -37,6 +38,14 @@ class Cell:
     def run(self, *argv, jail=None, options=(), policy=None, **shape):
         options = ["--jail", jail or self.jail, *options]
         return self.box.run(*map(str, argv), options=options, policy=policy or self.policy, **shape)
+
+    def run_entry(self, tool, *argv, options=(), outcome="exited", timeout=30, **keys):
+        """Runs a tool by an entry with these keys. The policy with this entry is the cell's from then on."""
+        tools = [self.box.entry(tool, **{"route": "external", **keys}), self.box.entry("bwrap", route="jail")]
+        self.policy = self.box.write_policy(tools)
+        answer = self.run(tool, *argv, options=options, timeout=timeout)
+        assert answer.outcome == outcome, answer.document
+        return answer
 
     @property
     def place(self):
@@ -159,7 +168,7 @@ class WorkspaceCell(Cell):
                 shutil.copy(self.box.bin / name, place / name)
 
     def keys(self, name, **keys):
-        return {"path": f"./{self.PLACE}/{name}", "workspace": "ro", "workspace_code": True, **keys}
+        return {"path": f"./{self.PLACE}/{name}", **OPENED, **keys}
 
     def write_policy(self, more=(), search_path=None, **entries):
         self.copy_victims()

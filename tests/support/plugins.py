@@ -4,11 +4,10 @@ import json
 import os
 import resource
 
+from jails import OPENED
 from processes import wait_until
 
-OPENED = {"workspace": "ro", "workspace_code": True}
-
-# Prints what can be mapped as code, one line for each path. Exits with 2 if the last one does not exist, and
+# Prints what can be mapped as code, with its size, one line for each path. Exits with 2 if the last one does not exist, and
 # with 1 if it cannot be mapped.
 MAPS = """
 import mmap, os, sys
@@ -21,8 +20,7 @@ for path in sys.argv[1:]:
         code = 2
         continue
     try:
-        mmap.mmap(fd, 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
-        print("mapped", path)
+        print("mapped", path, len(mmap.mmap(fd, 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)))
         code = 0
     except OSError as error:
         print("refused", path, error.strerror)
@@ -80,10 +78,14 @@ class Python:
         """path -> mapped, refused or missing"""
         return self.said(self.run("maps.py", *paths, **shape).document)
 
-    def maps_over(self, tree, place, *paths):
-        """The same with another tree at a place of the system."""
+    def run_over(self, tree, place, *paths):
+        """The document of a run with another tree at a place of the system."""
         command = self.box.run_argv(["python3", "maps.py", *map(str, paths)], options=["--jail", self.jail], policy=self.policy)
-        return self.said(json.loads(self.box.call(over(tree, place, *command)).out))
+        return json.loads(self.box.call(over(tree, place, *command)).out)
+
+    def maps_over(self, tree, place, *paths):
+        """As maps, with another tree at a place of the system."""
+        return self.said(self.run_over(tree, place, *paths))
 
     def explained(self):
         """What `policy explain` says: with the native jail, also every file that is code."""
@@ -96,3 +98,9 @@ class Python:
         lines = [line.split() for line in document["stdout"]["text"].splitlines()]
         assert lines, document
         return {line[1]: line[0] for line in lines}
+
+    @staticmethod
+    def sizes(document):
+        """The size of each file that was mapped."""
+        lines = [line.split() for line in document["stdout"]["text"].splitlines()]
+        return {line[1]: int(line[2]) for line in lines if line[0] == "mapped"}

@@ -6,6 +6,7 @@ can read them.
 import base64
 import fcntl
 import hashlib
+import json
 import os
 import pathlib
 import shutil
@@ -25,6 +26,8 @@ RUNNERS = {**MOCHA, "esbuild": "0.21.5", "jest": "29.7.0", "vitest": "2.1.9"}
 # registry's "integrity". What it needs is taken as it was on that day, so the same versions are installed later.
 SUITE = {"package": "strong-remoting@3.17.0", "before": "2026-01-01",
          "sha512": "MfDyLxmoSizuxBE5C8S2A9nPmy4sQquoZNs6NtbSEmaX2OFKlvb/AhTKU9An+Xuee1RRQHEIun8Q/nO+Lp/H6g=="}
+
+HELPERS = ["node-scripts"]  # the set that `npm test` needs
 
 INSTALL = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=5"]
 
@@ -74,6 +77,15 @@ def install(stage: pathlib.Path) -> pathlib.Path:
         found.chmod(0o755)
         (programs / name).symlink_to(os.path.relpath(found, programs))
     return programs
+
+
+def project(box, runner, test, packages=None):
+    """A project in the root of a box with its node_modules, as `npm ci` leaves it."""
+    shutil.copytree(fetched(packages or MOCHA) / "node_modules", box.root / "node_modules", symlinks=True)
+    box.own(box.root / "node_modules")  # runners keep a cache there
+    box.file("root/package.json", json.dumps({"name": "project", "version": "1.0.0", "scripts": {"test": runner}}))
+    box.own(box.directory("root/test"))
+    box.file("root/test/one.test.js", test)
 
 
 def suite() -> pathlib.Path:

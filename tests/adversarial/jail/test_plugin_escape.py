@@ -14,11 +14,12 @@ import shutil
 import subprocess
 import sysconfig
 import threading
+import time
 
 import pytest
 
-from jails import Cell
-from plugins import OPENED, Python, a_plugin
+from jails import OPENED, Cell
+from plugins import Python, a_plugin
 
 PACKAGES = "/usr/lib/python3/dist-packages"
 LIBRARIES = f"/usr/lib/{sysconfig.get_config_var('MULTIARCH')}"
@@ -171,8 +172,28 @@ def test_directory_that_changes_during_the_search(hostile):
         changing.join()
 
 
-def test_directory_with_too_many_files_costs_a_bounded_time(hostile):
-    """More names than are read, and more plug-ins than are taken."""
+def test_plugin_that_becomes_a_program_after_the_search(hostile):
+    """Once in each run, at another time of it. What is mounted as code is the file that was checked, or nothing."""
+    swapped, parts = hostile.tree / "swapped.so", 16
+
+    def run(delay):
+        shutil.copyfile(a_plugin(), swapped)
+        shutil.copyfile("/usr/bin/true", hostile.tree / "other")
+        swap = threading.Timer(delay, (hostile.tree / "other").rename, [swapped])
+        started = time.monotonic()
+        swap.start()
+        sizes = hostile.sizes(hostile.run_over(hostile.tree, PACKAGES, f"{PACKAGES}/swapped.so"))
+        seconds = time.monotonic() - started
+        swap.join()
+        swapped.unlink()
+        return sizes.get(f"{PACKAGES}/swapped.so"), seconds
+    _, seconds = run(0)
+    found = [run(seconds * part / parts)[0] for part in range(parts)]
+    assert set(found) <= {None, os.stat(a_plugin()).st_size}, found
+
+
+def test_directory_with_more_plugins_than_are_taken(hostile):
+    """The first ones in the order of their names are code."""
     for number in range(3000):
         os.link(hostile.tree / "good.so", hostile.tree / f"many{number}.so")
     said = hostile.maps_over(hostile.tree, PACKAGES, f"{PACKAGES}/good.so", f"{PACKAGES}/many999.so")
