@@ -173,6 +173,16 @@ def test_tool_beneath_the_root_is_not_run_by_another(user_box):
     assert (answer.outcome, answer["rule"]) == ("disallowed", "tools.tool.path"), answer.document
 
 
+@pytest.mark.parametrize("key, keys", [("workspace_code", OPENED), ("loopback", {"loopback": True})])
+@pytest.mark.parametrize("outer, inner", [(True, True), (True, False), (False, True)])
+def test_tool_that_another_runs_must_have_it_too(user_box, key, keys, outer, inner):
+    """Else an entry that runs others would open the repository, or loopback, to a tool whose own entry does not."""
+    tools = [user_box.entry("strace", route="external", args={"command": "after_options"}, **(keys if outer else {})),
+             user_box.entry("true", route="external", **(keys if inner else {}))]
+    decision = user_box.run("strace", "true", policy=user_box.write_policy(tools), options=["--dry-run"]).document
+    assert decision["decision"] == "allowed" and decision[key] is (outer and inner), decision
+
+
 def test_missing_file_is_a_missing_tool(opened):
     answer = opened("tool", path="./not/here", outcome="tool_missing")
     assert "./not/here" in answer.message and answer["rule"] == "tools.tool.path"
