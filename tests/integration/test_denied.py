@@ -6,6 +6,7 @@ import pytest
 import audit
 from feature import skip
 from no_userns import NoUserns, WAYS, on_fake_kernel
+from promises import given_time
 
 NATIVE = ["--jail", "native"]
 OFFER = "denied: run with --why to see everything that was refused"
@@ -134,8 +135,9 @@ def test_more_than_three_are_counted(own):
 
 def test_run_that_times_out_is_reported_too(own):
     policy = own.box.write_policy([own.box.entry("sh", route="external", execs=["sleep"])])
-    answer = own.box.run("sh", "-c", "ls; sleep 20", policy=policy, options=NATIVE, timeout=0.5)
-    assert answer.outcome == "timeout" and [denial["path"] for denial in answer["denied"] or []] == ["/usr/bin/ls"]
+    answer = given_time(lambda timeout: own.box.run("sh", "-c", "ls; sleep 1000", policy=policy, options=NATIVE, timeout=timeout),
+                        lambda answer: answer["denied"])
+    assert answer.outcome == "timeout" and [denial["path"] for denial in answer["denied"]] == ["/usr/bin/ls"]
 
 
 def test_execution_that_is_allowed_is_not_named(own):

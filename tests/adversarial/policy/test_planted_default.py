@@ -37,23 +37,29 @@ def test_nothing_else_can_be_extended(box, name):
     assert (answer.status, answer.outcome) == (125, "policy"), answer.document
 
 
+# A grant, and what its refusal says.
 TAKES_AWAY = {
-    "a denied option": {"name": "npm", "subcommand": "ci", "options": ["--registry="]},
-    "a required value": {"name": "docker", "subcommand": "run", "options": ["--network="]},
-    "a second spelling": {"name": "npm", "subcommand": "ci", "options": ["--ignore-scripts=true|false"]},
-    "a variable that is set": {"name": "npm", "env": ["NPM_CONFIG_IGNORE_SCRIPTS"]},
-    "the loader": {"name": "git", "env": ["LD_PRELOAD"]},
-    "a configuration": {"name": "git", "env": ["GIT_CONFIG_COUNT"]},
-    "every host": {"name": "npm", "egress": ["*"]},
-    "a first list": {"name": "strace", "execs": ["sh"]},
-    "another route": {"name": "npm", "route": "direct", "egress": ["a.org"]},
-    "credentials": {"name": "npm", "credentials": "allow", "egress": ["a.org"]},
-    "a path": {"name": "git", "path": "/tmp/git", "egress": ["a.org"]},
-    "more time": {"name": "git", "limits": {"timeout_s": 100000}, "egress": ["a.org"]},
+    "a denied option": ({"name": "npm", "subcommand": "ci", "options": ["--registry="]}, "'--registry' in subcommand 'ci' in "
+                        "tool 'npm' is in 'deny'"),
+    "a required value": ({"name": "docker", "subcommand": "run", "options": ["--network="]}, "'--network' is already listed"),
+    "a second spelling": ({"name": "npm", "subcommand": "ci", "options": ["--ignore-scripts=true|false"]},
+                          "'--ignore-scripts' is already listed"),
+    "a variable that is set": ({"name": "tree-sitter", "env": ["TREE_SITTER_DIR"]}, "'TREE_SITTER_DIR' is set by 'set_env'"),
+    "the loader": ({"name": "git", "env": ["LD_PRELOAD"]}, "it makes the loader load code"),
+    "a configuration": ({"name": "npm", "env": ["NPM_CONFIG_IGNORE_SCRIPTS"]}, "it points the tool at another configuration"),
+    "a configuration of git": ({"name": "git", "env": ["GIT_CONFIG_COUNT"]}, "it points the tool at another configuration"),
+    "every host": ({"name": "npm", "egress": ["*"]}, "it would match every host"),
+    "a first list": ({"name": "strace", "execs": ["sh"]}, "tool 'strace' has no list 'execs' that could be lengthened"),
+    "another route": ({"name": "npm", "route": "direct", "egress": ["a.org"]}, "unknown key 'route' in grant 'npm'"),
+    "credentials": ({"name": "npm", "credentials": "allow", "egress": ["a.org"]}, "unknown key 'credentials' in grant 'npm'"),
+    "a path": ({"name": "git", "path": "/tmp/git", "egress": ["a.org"]}, "unknown key 'path' in grant 'git'"),
+    "more time": ({"name": "git", "limits": {"timeout_s": 100000}, "egress": ["a.org"]}, "unknown key 'limits' in grant 'git'"),
 }
 
 
 @pytest.mark.parametrize("what", TAKES_AWAY)
 def test_no_grant_takes_a_protection_away(user_box, what):
-    answer = user_box.run("git", "--version", policy=extending(user_box, grant=[TAKES_AWAY[what]]))
+    grant, said = TAKES_AWAY[what]
+    answer = user_box.run("git", "--version", policy=extending(user_box, grant=[grant]))
     assert (answer.status, answer.outcome) == (125, "policy") and "line 1, column" in answer.message
+    assert said in answer.message, answer.message
