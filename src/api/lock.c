@@ -9,6 +9,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/quote.h"
 #include "ready/lockfile.h"
 #include "sys/statefile.h"
@@ -109,6 +110,12 @@ static int make_lock(struct choke_context *context, struct ck_lockfile *lock, st
     return r;
 }
 
+static int fail_write(const char *path, int errnum, struct choke_error *error)
+{
+    return ck_error_set(error, CHOKE_INVALID, errnum, "cannot write lock file '%s': %s", CK_QUOTE(path),
+                        strerror(errnum));
+}
+
 /* Replaces the file as a whole. 0666 is cut by the umask. */
 static int write_text(const struct ck_lockfile *lock, const char *path, struct choke_error *error)
 {
@@ -119,21 +126,14 @@ static int write_text(const struct ck_lockfile *lock, const char *path, struct c
     text[length] = '\n'; /* replaces the NUL: from here on only the length is used */
     int r = ck_atomic_file_write(AT_FDCWD, path, 0666, text, length + 1);
     free(text);
-    if (r < 0)
-        return ck_error_set(error, CHOKE_INVALID, -r, "cannot write lock file '%s': %s", CK_QUOTE(path), strerror(-r));
-    return 0;
+    return r < 0 ? fail_write(path, -r, error) : 0;
 }
 
 /* The file is replaced, whatever it is: it must not be the log of a caller who is bound. */
 static int check_place(const struct choke_context *context, const char *path, struct choke_error *error)
 {
-    char directory[PATH_MAX] = ".";
-    const char *slash = strrchr(path, '/');
-    if (slash && (size_t)(slash - path + 1) < sizeof(directory))
-        (void)snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path + 1), path);
-    CK_FD fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    /* The write fails for the same reason, and says so. */
-    return fd < 0 ? 0 : choke_locked_directory(context, fd, error);
+    CK_FD fd = ck_file_open_parent(AT_FDCWD, path);
+    return fd < 0 ? fail_write(path, -fd, error) : choke_locked_directory(context, fd, error);
 }
 
 /* The number of tools in the lock, or a negative errno. */

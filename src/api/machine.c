@@ -8,6 +8,7 @@
 
 #include "api/context.h"
 #include "api/policyfile.h"
+#include "base/errkind.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/file.h"
@@ -174,8 +175,14 @@ int choke_locked_directory(const struct choke_context *context, int directory_fd
     (void)snprintf(directory, sizeof(directory), "%.*s", (int)(slash - context->audit.path), context->audit.path);
     if (fstat(directory_fd, &other) < 0)
         return ck_error_set(error, CHOKE_INVALID, errno, "cannot examine a directory: %s", strerror(errno));
-    /* Without the directory there is no log yet. */
-    if (stat(directory, &log) < 0 || log.st_dev != other.st_dev || log.st_ino != other.st_ino)
+    if (stat(directory, &log) < 0) {
+        /* Without the directory there is no log yet. A lack of memory says nothing about it. */
+        if (ck_errkind_of(errno) == CK_ERRKIND_ABSENT)
+            return 0;
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, CK_LOCKED_PREFIX "cannot examine '%s': %s",
+                            CK_QUOTE(directory), strerror(errno));
+    }
+    if (log.st_dev != other.st_dev || log.st_ino != other.st_ino)
         return 0;
     return ck_error_set(error, CHOKE_DISALLOWED, EPERM,
                         CK_LOCKED_PREFIX "nothing but the audit log may be written into '%s'", CK_QUOTE(directory));

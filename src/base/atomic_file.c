@@ -2,10 +2,10 @@
 #include "base/atomic_file.h"
 
 #include "base/fd.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,23 +14,20 @@
 
 /*
  * Splits path into its directory, which is opened, and the name in it. To replace a file, search
- * and write permission on the directory are enough, so it is opened with O_PATH and not for
- * reading.
+ * and write permission on the directory are enough.
  */
 static int open_directory(struct ck_atomic_file *file, int directory_fd, const char *path)
 {
-    char directory[PATH_MAX] = ".";
     const char *slash = strrchr(path, '/');
     file->name = slash ? slash + 1 : path;
     /* A path that ends in a slash names a directory, which cannot be replaced by a file. */
     if (file->name[0] == '\0')
         return path[0] == '\0' ? -ENOENT : -EISDIR;
-    /* with the slash, so that "/name" gives "/" and not an empty path */
-    int length = slash ? snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path + 1), path) : 1;
-    if (length < 0 || (size_t)length >= sizeof(directory))
-        return -ENAMETOOLONG;
-    file->directory_fd = openat(directory_fd, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return file->directory_fd < 0 ? -errno : 0;
+    int r = ck_file_open_parent(directory_fd, path);
+    if (r < 0)
+        return r;
+    file->directory_fd = r;
+    return 0;
 }
 
 int ck_atomic_file_begin(struct ck_atomic_file *file, int directory_fd, const char *path, mode_t mode)

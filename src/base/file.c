@@ -5,7 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -57,6 +60,18 @@ int ck_file_resolve(int directory_fd, const char *path, int flags, uint64_t reso
             return -errno;
     }
     return -EAGAIN;
+}
+
+int ck_file_open_parent(int directory_fd, const char *path)
+{
+    char directory[PATH_MAX] = ".";
+    const char *slash = strrchr(path, '/');
+    /* with the slash, so that "/name" gives "/" and not an empty path */
+    int length = slash ? snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path + 1), path) : 1;
+    if (length < 0 || (size_t)length >= sizeof(directory))
+        return -ENAMETOOLONG;
+    int fd = openat(directory_fd, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
 }
 
 unsigned char ck_file_type(int directory_fd, const struct dirent *entry)

@@ -41,6 +41,12 @@ long ck_file_read_into(int directory_fd, const char *path, int more_flags, char 
 int ck_file_resolve(int directory_fd, const char *path, int flags, uint64_t resolve);
 
 /*
+ * The directory that a path's last component is in, opened with O_PATH: search permission is enough.
+ * Returns the descriptor or a negative errno.
+ */
+int ck_file_open_parent(int directory_fd, const char *path);
+
+/*
  * DT_* of an entry of the directory, and DT_LNK for a link, which is not followed. If the file
  * system does not report the type, stat is asked; DT_UNKNOWN if that fails.
  */

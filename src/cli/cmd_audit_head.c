@@ -4,6 +4,7 @@
  */
 #include "cli/audit.h"
 #include "cli/parse.h"
+#include "cli/place.h"
 
 /* For both commands; keygen has no --sign, so its key stays NULL. */
 struct head_options {
@@ -60,7 +61,7 @@ static int make_key(const char *path)
     char key[CHOKE_AUDIT_KEY_MAX];
     struct choke_error error = {0};
 
-    if (choke_audit_keygen(path, key, &error) < 0)
+    if (ck_place_check(path, &error) < 0 || choke_audit_keygen(path, key, &error) < 0)
         return ck_audit_unreadable(&error);
     (void)puts(key);
     return ck_cli_flush_stdout();

@@ -327,7 +327,11 @@ static int make_ready(struct gather *gather, const char *repository, struct chok
     /* A locked policy of the machine refuses the probes too: they choose what is called. */
     if (r == 0)
         r = choke_locked(gather->context, gather->given.probes ? "another probes file" : NULL, error);
-    return r < 0 || gather->out_fd < 0 ? r : choke_locked_directory(gather->context, gather->out_fd, error);
+    if (r == 0 && gather->out_fd >= 0)
+        r = choke_locked_directory(gather->context, gather->out_fd, error);
+    if (r == 0 && gather->keep_fd >= 0)
+        r = choke_locked_directory(gather->context, gather->keep_fd, error);
+    return r;
 }
 
 /* ---- results ---- */

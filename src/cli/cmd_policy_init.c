@@ -6,6 +6,7 @@
  */
 #include "base/fd.h"
 #include "cli/parse.h"
+#include "cli/place.h"
 #include "cli/review.h"
 #include "front/text.h"
 
@@ -103,7 +104,7 @@ static int run_init(char *const *args)
     ck_options_free_words(&files);
     if (status >= 0)
         return status;
-    if (write_start(path, &error) < 0) {
+    if (ck_place_check(path, &error) < 0 || write_start(path, &error) < 0) {
         (void)fprintf(stderr, "chokepoint: %s\n", error.message);
         return CK_EXIT_REFUSED;
     }

@@ -155,6 +155,9 @@ def test_no_option_writes_over_the_log(machine_box):
         box.own(path, 0o700)
     # Before there is a log its directory is empty, and could be that of --keep.
     line = "echo forged > audit.jsonl"
+    for command in (["policy", "init"], ["audit", "keygen"]):
+        answer = box.call([box.command, *command, str(box.machine_log)])
+        assert answer.status != 0 and is_locked_message(answer.err.decode()), answer
     answer = box.plain("sh", "-c", line, options=["--keep", str(here)])
     assert (answer.outcome, answer["rule"]) == ("spawn_failed", "audit"), answer.document
     assert box.plain("sh", "-c", line, options=["--keep", str(box.directory("kept", 0o700))]).outcome == "exited"
@@ -162,11 +165,20 @@ def test_no_option_writes_over_the_log(machine_box):
     assert [record["kind"] for record in records] == ["begin", "refused", "intent", "outcome"]
     for command in (["gather", "--only", "snapshot", "--out", str(box.machine_log), str(box.root)],
                     ["gather", "--only", "snapshot", "--out", str(here / "../chokepoint/audit.jsonl"), str(box.root)],
-                    ["lock", "--output", str(box.machine_log)]):
+                    ["gather", "--only", "snapshot", "--keep", str(here), str(box.root)],
+                    ["gather", "--only", "snapshot", "--keep", str(here / "../chokepoint"), str(box.root)],
+                    ["lock", "--output", str(box.machine_log)], ["policy", "init", str(here / "own.yaml")],
+                    ["audit", "keygen", str(here / "key")]):
         answer = box.call([box.command, *command])
-        assert answer.status == 125 and is_locked_message(answer.err.decode()), answer
-    assert box.recorded()[:4] == records
+        assert answer.status in (125, 2) and is_locked_message(answer.err.decode()), answer
+    assert box.recorded()[:4] == records and [path.name for path in here.iterdir()] == ["audit.jsonl"]
     assert box.call([box.command, "gather", "--only", "snapshot", "--out", str(box.base / "kept/x.json"), str(box.root)]).status == 0
+    init = [box.command, "policy", "init", str(box.base / "kept/own.yaml")]
+    here.parent.chmod(0)  # where the log is cannot be seen, so it may be anywhere
+    answer = box.call(init)
+    assert answer.status == 125 and is_locked_message(answer.err.decode()) and "cannot examine" in answer.err.decode()
+    here.parent.chmod(0o700)
+    assert box.call(init).status == 0
 
 
 def test_gather_takes_no_other_policy_probes_or_log(machine_box):
