@@ -345,6 +345,18 @@ static bool is_denied(const struct ck_list *deny, const char *name, size_t lengt
     return false;
 }
 
+/* deny of the tool applies to its subcommands as well. shown is the name. PASSED: it is not denied. */
+static int refuse_denied(struct args_reader *reader, const char *name, size_t length, const char *shown)
+{
+    bool everywhere = is_denied(&reader->tool->args->rules.deny, name, length);
+    if (everywhere)
+        use_tool_rule(reader);
+    if (!everywhere && !is_denied(&reader->rules->deny, name, length))
+        return PASSED;
+    return refuse(reader, "deny", "argument %zu '%s': '%s' is denied to '%s'", reader->at,
+                  CK_SECRET_QUOTE(reader->argv[reader->at]), CK_SECRET_QUOTE(shown), COMMAND_LABEL(reader));
+}
+
 /*
  * The listed option of this name. A denied option has its own rule; any other is not in the list.
  */
@@ -357,13 +369,8 @@ static int find_option(struct args_reader *reader, const char *name, size_t leng
         return PASSED;
     /* name is not terminated at length: it is the beginning of an argument. */
     (void)snprintf(shown, sizeof(shown), "%.*s", (int)(length < 128 ? length : 128), name);
-    /* deny of the tool applies to its subcommands as well. */
-    bool everywhere = is_denied(&reader->tool->args->rules.deny, name, length);
-    if (everywhere)
-        use_tool_rule(reader);
-    if (everywhere || is_denied(&reader->rules->deny, name, length))
-        return refuse(reader, "deny", "argument %zu '%s': '%s' is denied to '%s'", reader->at,
-                      CK_SECRET_QUOTE(reader->argv[reader->at]), CK_SECRET_QUOTE(shown), COMMAND_LABEL(reader));
+    if (refuse_denied(reader, name, length, shown) != PASSED)
+        return REFUSED;
     return refuse(reader, "options",
                   "argument %zu '%s': '%s' is not an option that '%s' may be given%s; the policy lists every "
                   "allowed option by its full name",
@@ -499,6 +506,8 @@ static int read_level(struct args_reader *reader, bool *ret_operand)
                 return refuse_subcommand(reader);
             put(reader, argument);
             options = false;
+            /* For tools like find, to which what follows is not an operand. */
+            r = refuse_denied(reader, argument, 2, argument);
         } else if (options && argument[0] == '-' && argument[1] != '\0') {
             r = read_option(reader, argument);
         } else if (reader->tool->args->command || wants_subcommand(reader)) {

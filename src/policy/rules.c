@@ -181,13 +181,15 @@ static int build_table(struct compiler *compiler, struct ck_rules *rules, const 
 
 /* ---- what goes with the table ------------------------------------------------------------ */
 
-/* A name without a value: no form of a denied option is allowed. */
+/* A name without a value: no form of a denied option is allowed. "--" is the end of options. */
 static int check_deny(struct compiler *compiler, const struct ck_rules *rules, const struct ck_yaml_node *node)
 {
     const struct ck_yaml_node *list = ck_yaml_node_value(node, "deny");
     for (uint32_t i = 0; i < rules->deny.count; i++) {
         const char *text = rules->deny.items[i];
         size_t dashes = strspn(text, "-");
+        if (strcmp(text, "--") == 0)
+            continue;
         if (dashes < 1 || dashes > 2 || text[dashes] == '\0' || strcspn(text, "=[< ") != strlen(text))
             return REFUSE(compiler, ck_yaml_node_entry(list, i),
                           "'%s' in 'deny' in %s is not the bare name of an option", CK_QUOTE(text), compiler->where);

@@ -50,6 +50,8 @@ static const char policy_text[] =
     "    args: {operands: mount}\n"
     ENTRY("early")
     "    args: {options: [-a, -b=, -i], order: options_first, operands: any}\n"
+    ENTRY("no-end")
+    "    args: {bundles: false, options: [-name <any>], deny: [--], operands: inside}\n"
     ENTRY("single")
     "    args: {bundles: false, options: [-a, -b, -c=, -word, --long], operands: none}\n"
     ENTRY("search")
