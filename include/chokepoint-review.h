@@ -33,6 +33,11 @@ struct choke_policy;
 CHOKE_API int choke_policy_open(const char *path, struct choke_policy **ret_policy, struct choke_error *error);
 /* The policy embedded in the library, also where the machine has one. */
 CHOKE_API int choke_policy_open_embedded(struct choke_policy **ret_policy, struct choke_error *error);
+/*
+ * The catalogue of this library as one policy: every entry that a policy can take by its name with
+ * `catalog`. It is for reading. An entry that adds a subcommand to a tool has its own name here.
+ */
+CHOKE_API int choke_policy_open_catalog(struct choke_policy **ret_policy, struct choke_error *error);
 CHOKE_API void choke_policy_free(struct choke_policy *policy); /* NULL is fine */
 
 /* The path of the file; NULL for the embedded policy. It lives as long as the policy. */

@@ -71,8 +71,8 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context)
 }
 
 /*
- * The text of a policy that extends another one does not say what was allowed: the rest is in the
- * build. So the digest is that of the whole policy as `policy show --yaml` prints it.
+ * The text of a policy that extends another one, or takes entries of the catalogue, does not say
+ * what was allowed: the rest is in the build. So the digest is that of the whole policy as `policy show --yaml` prints it.
  */
 static int digest_result(struct choke_context *context, struct choke_error *error)
 {
@@ -99,7 +99,7 @@ static int load_file(struct choke_context *context, const struct ck_rulefile *fi
     r = ck_policy_parse(file->path, text, length, &context->loaded, error);
     context->policy = context->loaded;
     free(text);
-    return r < 0 || !context->loaded->extends ? r : digest_result(context, error);
+    return r < 0 || !ck_policy_is_merged(context->loaded) ? r : digest_result(context, error);
 }
 
 static void unload_file(struct choke_context *context)

@@ -51,7 +51,7 @@ struct choke_context {
     struct choke_job *garbage; /* finished, after their owner freed them while they ran */
     struct ck_arena text;
     const char **installs;              /* how to install each tool of the policy */
-    char policy_sha256[CK_DIGEST_SIZE]; /* if it is a file: of its text, or with `extends` of the result */
+    char policy_sha256[CK_DIGEST_SIZE]; /* if it is a file: of its text, or with `extends` or `catalog` of the result */
     struct ck_audit audit;
     struct ck_caller caller; /* with its authority everything here was opened and proven */
     uint64_t generation;     /* how often the authority has changed */

@@ -9,6 +9,7 @@
 #include "api/machine.h"
 #include "api/policyfile.h"
 #include "base/error.h"
+#include "policy/catalog.h"
 #include "policy/describe.h"
 #include "policy/yaml_write.h"
 
@@ -80,6 +81,32 @@ static int read_policy(struct choke_policy *policy, const char *path, struct cho
         return r;
     r = parse(policy, text, length, error);
     free(text);
+    return r;
+}
+
+/* It has no text as a whole, so nothing is parsed: it points to the tables of the build. */
+static int copy_catalog(struct choke_policy *policy, struct choke_error *error)
+{
+    policy->policy = calloc(1, sizeof(*policy->policy));
+    if (!policy->policy)
+        return ck_error_oom(error);
+    *policy->policy = ck_policy_catalog;
+    policy->policy->embedded = true;
+    return 0;
+}
+
+int choke_policy_open_catalog(struct choke_policy **ret_policy, struct choke_error *error)
+{
+    if (!ret_policy)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a pointer for the policy is required");
+    struct choke_policy *policy = calloc(1, sizeof(*policy));
+    if (!policy)
+        return ck_error_oom(error);
+    int r = copy_catalog(policy, error);
+    if (r < 0)
+        choke_policy_free(policy);
+    else
+        *ret_policy = policy;
     return r;
 }
 

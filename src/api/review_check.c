@@ -177,7 +177,7 @@ static bool cites_records(const struct ck_policy *policy)
         if (policy->grants[i].adr)
             return true;
     /* Without entries the key is still expected, as a sign that they will have records. */
-    return !policy->extends;
+    return !ck_policy_is_merged(policy);
 }
 
 /* At most one finding. Without records the check of each tool's adr is skipped. */

@@ -298,6 +298,14 @@ static int show(const struct ck_review_options *given, const char *text, struct 
     return r;
 }
 
+/* The word `catalog` is the catalogue of this build; a file of that name is `./catalog`. */
+static int open_shown(const char *operand, struct choke_policy **ret_policy, struct choke_error *error)
+{
+    if (operand && strcmp(operand, "catalog") == 0)
+        return choke_policy_open_catalog(ret_policy, error);
+    return ck_review_open(operand, ret_policy, error);
+}
+
 /* text belongs to policy and is freed with it. */
 static int run_show(char *const *args)
 {
@@ -316,7 +324,7 @@ static int run_show(char *const *args)
     }
     int (*const text_of)(struct choke_policy *, const char **, struct choke_error *) =
         given.yaml ? choke_policy_yaml : choke_policy_json;
-    if (ck_review_open(operands[0], &policy, &error) < 0 || text_of(policy, &text, &error) < 0 ||
+    if (open_shown(operands[0], &policy, &error) < 0 || text_of(policy, &text, &error) < 0 ||
         show(&given, text, &error) < 0)
         status = ck_review_failure(&given, &error);
     else
@@ -329,10 +337,12 @@ const struct ck_command ck_command_policy_show = {
     .name = "policy show",
     .operands = "[FILE]",
     .summary = "show the tools of a policy and what each is granted",
-    .details = "Without FILE the default policy is shown: the machine's if there is one, else the embedded one.\n"
-               "The word default is the embedded policy; a file of that name is ./default. --json has every field;\n"
-               "chokepoint.h describes it. --yaml prints a policy that allows the same, as one file: what FILE\n"
-               "extends and grants is in its entries.\n",
+    .details =
+        "Without FILE the default policy is shown: the machine's if there is one, else the embedded one.\n"
+        "The word default is the embedded policy, and catalog is the catalogue, whose entries a policy takes by\n"
+        "their names; files of these names are ./default and ./catalog. --json has every field; chokepoint.h\n"
+        "describes it. --yaml prints a policy that allows the same, as one file: what FILE extends, takes from the\n"
+        "catalogue and grants is in its entries.\n",
     .operand = CK_OPERAND_FILE,
     .options = ck_review_show_options,
     .run = run_show,

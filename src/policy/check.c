@@ -583,6 +583,8 @@ static int check_top(const struct check_state *check, const struct ck_yaml_node 
     if (policy->adr_dir && strchr(policy->adr_dir, '\n'))
         r = REFUSE(check, ck_yaml_node_value(root, "adr_dir"), "'adr_dir' has a line break; it must be one path");
     if (ck_yaml_tree_continues(check->tree, r))
+        r = ck_yaml_tree_both(r, check_list(check, ck_yaml_node_value(root, "catalog"), "catalog", "", false));
+    if (ck_yaml_tree_continues(check->tree, r))
         r = ck_yaml_tree_both(r, check_list(check, ck_yaml_node_value(root, "remove"), "remove", "", false));
     if (ck_yaml_tree_continues(check->tree, r))
         r = ck_yaml_tree_both(r, check_search_path(check, ck_yaml_node_value(root, "search_path")));

@@ -1,5 +1,6 @@
 /*
- * extend.c - makes one policy of a policy with `extends` and the default one. See extend.h.
+ * extend.c - makes one policy of a policy with `extends` or `catalog` and what it builds on. See
+ * extend.h.
  *
  * The entries of the default policy are tables of the build (docs/adr/0019), so they are not parsed
  * again: a policy that extends costs what its own text costs. They are immutable, so an entry that
@@ -13,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/quote.h"
+#include "policy/catalog.h"
 #include "policy/helper_sets.h"
 #include "policy/load.h"
 #include "policy/rules.h"
@@ -50,7 +52,10 @@ static bool has(const struct ck_list *list, const char *text)
     return false;
 }
 
-/* A name that is not in base; the message has all that are, because a similar one may be meant. */
+/*
+ * A name that is not in base; the message has all that are, because a similar one may be meant. One
+ * of the catalogue that was not taken is a mistake of its own.
+ */
 static int refuse_unknown(const struct extension *extension, const struct ck_yaml_node *node, const char *name)
 {
     char list[CHOKE_MESSAGE_MAX / 2] = "";
@@ -58,7 +63,12 @@ static int refuse_unknown(const struct extension *extension, const struct ck_yam
     for (uint32_t i = 0; i < extension->base->tools_count && at < sizeof(list); i++)
         at +=
             (size_t)snprintf(list + at, sizeof(list) - at, "%s%s", i == 0 ? "" : ", ", extension->base->tools[i].name);
-    return REFUSE(extension, node, "the default policy has no tool '%s'; its tools are: %s", CK_QUOTE(name), list);
+    const char *place = !extension->policy->extends             ? "'catalog' of this policy"
+                        : extension->policy->catalog.count == 0 ? "the default policy"
+                                                                : "the default policy with 'catalog'";
+    if (ck_policy_find(&ck_policy_catalog, name))
+        return REFUSE(extension, node, "%s has no tool '%s'; the catalogue has it: add it to 'catalog'", place, name);
+    return REFUSE(extension, node, "%s has no tool '%s'; its tools are: %s", place, CK_QUOTE(name), list);
 }
 
 /* To remove and to replace the same entry is a contradiction: one of the two is a mistake. */
@@ -354,10 +364,11 @@ static int merge_tools(struct extension *extension)
             tools[count++] = policy->tools[i];
     if (count > CK_POLICY_MAX_TOOLS)
         return REFUSE(extension, ck_yaml_node_value(&extension->tree->nodes[0], "tools"),
-                      "with the default policy there are %u tools; at most %d are allowed", count, CK_POLICY_MAX_TOOLS);
+                      "with the entries of this build there are %u tools; at most %d are allowed", count,
+                      CK_POLICY_MAX_TOOLS);
     policy->tools = tools;
     policy->tools_count = count;
-    return ck_policy_index(policy) ? 0 : ck_error_oom(extension->error);
+    return ck_policy_index(policy, &policy->arena) ? 0 : ck_error_oom(extension->error);
 }
 
 /* Tools first: a subcommand without a list of its own has that of its tool, with what was granted. */

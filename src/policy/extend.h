@@ -1,5 +1,6 @@
 /*
- * extend.h - a policy that builds on the default one: `extends`, `remove` and `grant` (R84).
+ * extend.h - a policy that builds on entries of this build: `extends`, `remove` and `grant` (R84).
+ * Those of the catalogue are part of base (catalog.h).
  *
  * Pure. docs/adr/0057 has the rules and their reasons.
  */

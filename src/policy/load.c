@@ -8,7 +8,8 @@
  *           index by name
  *   check   the values: names, paths, variables, limits                           (check.h)
  *   compile the argument rules into tables                                        (rules.h)
- *   extend  with `extends`: the entries of the default policy, and what was granted (extend.h)
+ *   merge   with `extends` or `catalog`: entries of the build, and what was granted
+ *           (catalog.h, extend.h)
  *
  * libcyaml grows a list entry by entry, and an arena cannot give memory back. So libcyaml works on
  * the heap, and the copy is kept.
@@ -18,6 +19,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "base/yaml_text.h"
+#include "policy/catalog.h"
 #include "policy/check.h"
 #include "policy/extend.h"
 #include "policy/rules.h"
@@ -251,9 +253,9 @@ static int compare_tools(const void *left, const void *right)
     return order != 0 ? order : (a > b) - (a < b);
 }
 
-bool ck_policy_index(struct ck_policy *policy)
+bool ck_policy_index(struct ck_policy *policy, struct ck_arena *arena)
 {
-    policy->by_name = ck_arena_array(&policy->arena, policy->tools_count, sizeof(*policy->by_name));
+    policy->by_name = ck_arena_array(arena, policy->tools_count, sizeof(*policy->by_name));
     if (!policy->by_name)
         return false;
     for (uint32_t i = 0; i < policy->tools_count; i++)
@@ -271,13 +273,15 @@ static bool copy_policy(struct ck_policy *policy, const struct ck_policy *filled
     policy->adr_dir = filled->adr_dir;
     policy->search_path = filled->search_path;
     policy->extends = filled->extends;
+    policy->catalog = filled->catalog;
     policy->remove = filled->remove;
     policy->locked = filled->locked;
     policy->roots = filled->roots;
     return copy_text(&policy->arena, &policy->file) && copy_optional(&policy->arena, &policy->adr_dir) &&
            copy_list(&policy->arena, &policy->search_path) && copy_list(&policy->arena, &policy->remove) &&
-           copy_list(&policy->arena, &policy->roots) && copy_grants(policy, filled, tree) &&
-           copy_tools(policy, filled, tree) && ck_policy_index(policy);
+           copy_list(&policy->arena, &policy->catalog) && copy_list(&policy->arena, &policy->roots) &&
+           copy_grants(policy, filled, tree) && copy_tools(policy, filled, tree) &&
+           ck_policy_index(policy, &policy->arena);
 }
 
 /* filled and all that it points to is freed with the schema; nothing of it may be in the policy. */
@@ -297,6 +301,15 @@ static int fill(struct ck_policy *policy, const struct ck_yaml_tree *tree, const
     return copied ? 0 : ck_error_oom(error);
 }
 
+/* The arrays of the result are in the arena and in the tables of the build. */
+static int merge(struct ck_policy *policy, const struct ck_yaml_tree *tree, const struct ck_policy_source *source,
+                 struct choke_error *error)
+{
+    struct ck_policy base = policy->extends ? *source->base : (struct ck_policy){0};
+    int r = policy->catalog.count > 0 ? ck_catalog_take(policy, source->catalog, tree, &base, error) : 0;
+    return r < 0 ? r : ck_extend_apply(policy, &base, tree, error);
+}
+
 /* The text of source is without a byte order mark. */
 static int load(struct ck_policy *policy, struct ck_yaml_tree *tree, const struct ck_policy_source *source,
                 struct choke_error *error)
@@ -310,7 +323,7 @@ static int load(struct ck_policy *policy, struct ck_yaml_tree *tree, const struc
     /* The rules need a tree that fits the schema, and no more. */
     if (ck_yaml_tree_continues(tree, r))
         r = ck_yaml_tree_both(r, ck_rules_compile(policy, tree, error));
-    return r < 0 || !policy->extends ? r : ck_extend_apply(policy, source->base, tree, error);
+    return r < 0 || !ck_policy_is_merged(policy) ? r : merge(policy, tree, source, error);
 }
 
 int ck_policy_parse(const char *file, const void *text, size_t length, struct ck_policy **ret_policy,
@@ -330,6 +343,7 @@ int ck_policy_parse_source(const struct ck_policy_source *source, struct ck_poli
     plain.text = (const char *)source->text + mark;
     plain.length -= mark;
     plain.base = plain.base ? plain.base : &ck_policy_default;
+    plain.catalog = plain.catalog ? plain.catalog : &ck_policy_catalog;
     int r = ck_yaml_tree_parse(&tree, plain.file, plain.text, plain.length, error);
     if (r < 0)
         return r;

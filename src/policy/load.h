@@ -5,9 +5,10 @@
  * duplicate keys and tools, missing name, why, adr or route, anchors, aliases, tags, several
  * documents, NUL bytes, relative or empty search_path entries, text over CK_POLICY_MAX_BYTES.
  *
- * A policy with `extends: default` becomes one policy here, as if all of it had been written in one
- * file: its entries, and those of the default policy that it does not replace or remove. Nothing
- * after the loader depends on where an entry was written.
+ * A policy with `extends: default` or `catalog` becomes one policy here, as if all of it had been
+ * written in one file: its entries, those of the default policy that it does not replace or remove,
+ * and those that it takes from the catalogue. Nothing after the loader depends on where an entry was
+ * written.
  */
 #ifndef CK_POLICY_LOAD_H
 #define CK_POLICY_LOAD_H
@@ -43,6 +44,7 @@ struct ck_policy_source {
      * points into it, so it must live as long.
      */
     const struct ck_policy *base;
+    const struct ck_policy *catalog; /* the same for `catalog` */
     /*
      * NULL: the first fault is in *error. Else all faults are here, as far as each can be found
      * without the others; *error then has only what made the text unreadable.
@@ -54,8 +56,8 @@ struct ck_policy_source {
 int ck_policy_parse_source(const struct ck_policy_source *source, struct ck_policy **ret_policy,
                            struct choke_error *error);
 
-/* Makes by_name from tools. False: no memory. */
-bool ck_policy_index(struct ck_policy *policy);
+/* Makes by_name from tools, in the arena. False: no memory. */
+bool ck_policy_index(struct ck_policy *policy, struct ck_arena *arena);
 
 void ck_policy_free(struct ck_policy *policy); /* NULL is fine */
 

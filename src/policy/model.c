@@ -159,7 +159,14 @@ bool ck_policy_tool_is_beneath_root(const struct ck_tool *tool)
 
 const char *ck_policy_tool_file(const struct ck_policy *policy, const struct ck_tool *tool)
 {
+    if (tool->catalog_file)
+        return tool->catalog_file;
     return tool->embedded ? CK_POLICY_DEFAULT_NAME : policy->file;
+}
+
+bool ck_policy_is_merged(const struct ck_policy *policy)
+{
+    return policy->extends || policy->catalog.count > 0;
 }
 
 bool ck_policy_tool_is_here(const struct ck_tool *tool)

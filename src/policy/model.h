@@ -192,8 +192,14 @@ struct ck_tool {
     struct ck_list reads;    /* directories that a jail shows too, read-only */
     enum ck_root_at root_at; /* where a jail shows the root: at /work, or at its own path */
     unsigned line;           /* of the entry in the file, from 1 */
-    /* taken over by `extends`: line is a line of the default policy, adr a record of this build */
+    /*
+     * taken over by `extends` or `catalog`: line is a line of the default policy or of
+     * catalog_file, adr a record of this build
+     */
     bool embedded;
+    const char *catalog_file; /* of the catalogue that has the entry; NULL: it is not from there */
+    /* in the catalogue: the tool that the subcommands are for; NULL: it is an entry of its own */
+    const char *adds_to;
     /* in a verdict: the one whose keys are in place of the entry's; NULL in a policy */
     const struct ck_subcommand *subcommand;
 };
@@ -258,6 +264,7 @@ struct ck_policy {
 
     /* How it was written. The loader has applied all of it; only reviews and messages read it. */
     bool extends;                   /* extends: default */
+    struct ck_list catalog;         /* names of entries that were taken from the catalogue */
     bool embedded;                  /* it is the default policy: adr_dir is relative to no file */
     struct ck_list remove;          /* names of tools */
     struct ck_policy_grant *grants; /* in the order of the file */
@@ -294,8 +301,11 @@ void ck_policy_subcommand_tool(const struct ck_tool *tool, const struct ck_subco
  */
 char *ck_policy_tool_install_command(struct ck_arena *arena, const struct ck_tool *tool);
 
-/* The file that has the entry, for messages: that of the policy, or the default policy's name. */
+/* The file that has the entry, for messages: that of the policy or of the build. */
 const char *ck_policy_tool_file(const struct ck_policy *policy, const struct ck_tool *tool);
+
+/* Does the policy have entries of this build, so that its text alone does not say what it allows? */
+bool ck_policy_is_merged(const struct ck_policy *policy);
 
 /* NULL if the policy has no such tool; names are compared exactly. */
 const struct ck_tool *ck_policy_find(const struct ck_policy *policy, const char *name);

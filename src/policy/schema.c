@@ -193,7 +193,7 @@ static const cyaml_schema_field_t grant_fields[] = {
 static const cyaml_schema_value_t grant_entry = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ck_policy_grant, grant_fields)};
 
-/* search_path and tools are mandatory without extends, and the next three need it: see check_top. */
+/* Which keys need each other is in check_top. */
 static const cyaml_schema_field_t policy_fields[] = {
     CYAML_FIELD_UINT("version", CYAML_FLAG_DEFAULT, struct ck_policy, version),
     CYAML_FIELD_STRING_PTR("adr_dir", OPTIONAL, struct ck_policy, adr_dir, 1, TEXT_MAX),
@@ -201,6 +201,7 @@ static const cyaml_schema_field_t policy_fields[] = {
     CHOICE_FIELD("locked", struct ck_policy, locked, booleans),
     LIST_FIELD("roots", struct ck_policy, roots, 1, LIST_MAX),
     CHOICE_FIELD("extends", struct ck_policy, extends, extended),
+    LIST_FIELD("catalog", struct ck_policy, catalog, 1, CK_POLICY_MAX_CATALOG),
     LIST_FIELD("remove", struct ck_policy, remove, 0, LIST_MAX),
     CYAML_FIELD_SEQUENCE_COUNT("grant", OPTIONAL_LIST, struct ck_policy, grants, grants_count, &grant_entry, 0,
                                CK_POLICY_MAX_GRANTS),
@@ -477,21 +478,22 @@ static int check_value(const struct subject *subject, const cyaml_schema_value_t
     }
 }
 
-/* What extends makes optional, and what has no meaning without it. */
+/* What extends and catalog make optional, and what has no meaning without one of them. */
 static int check_top(const struct ck_yaml_tree *tree, struct choke_error *error)
 {
-    static const char *const mandatory[] = {"search_path", "tools"};
     static const char *const dependent[] = {"remove", "grant"};
     const struct ck_yaml_node *root = &tree->nodes[0];
+    bool catalog = !!ck_yaml_node_value(root, "catalog");
     if (ck_yaml_node_value(root, "extends"))
         return 0;
-    for (size_t i = 0; i < sizeof(mandatory) / sizeof(mandatory[0]); i++)
-        if (!ck_yaml_node_value(root, mandatory[i]))
-            return ck_yaml_tree_error(tree, root, error, "key '%s' is missing", mandatory[i]);
-    for (size_t i = 0; i < sizeof(dependent) / sizeof(dependent[0]); i++)
+    if (!ck_yaml_node_value(root, "search_path"))
+        return ck_yaml_tree_error(tree, root, error, "key 'search_path' is missing");
+    if (!catalog && !ck_yaml_node_value(root, "tools"))
+        return ck_yaml_tree_error(tree, root, error, "key 'tools' is missing");
+    for (size_t i = 0; !catalog && i < sizeof(dependent) / sizeof(dependent[0]); i++)
         if (ck_yaml_node_value(root, dependent[i]))
             return ck_yaml_tree_error(tree, ck_yaml_node_value(root, dependent[i]), error,
-                                      "'%s' needs 'extends: default'", dependent[i]);
+                                      "'%s' needs 'extends: default' or 'catalog'", dependent[i]);
     return 0;
 }
 

@@ -17,6 +17,7 @@
 #define CK_POLICY_MAX_LIST 64      /* entries of most lists; args.c has one bit for each */
 #define CK_POLICY_MAX_OPTIONS 1024 /* entries of one list of options */
 #define CK_POLICY_MAX_GRANTS 256
+#define CK_POLICY_MAX_CATALOG 256 /* entries that one policy takes */
 
 /* Loads into a struct ck_policy; its arena, file, index and lines are not set. */
 extern const cyaml_schema_value_t ck_policy_schema;

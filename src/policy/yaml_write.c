@@ -289,6 +289,7 @@ const char *ck_policy_yaml(const struct ck_policy *policy, struct ck_arena *aren
     /* What the loader has applied is not written again. */
     struct ck_policy flat = *policy;
     flat.extends = false;
+    flat.catalog.count = 0;
     flat.remove.count = 0;
     flat.grants_count = 0;
     struct yaml_out out = {0};

@@ -1,7 +1,7 @@
 /*
  * yaml_write.h - writes a policy as YAML that loads back to the same policy (R84).
  *
- * `extends`, `remove` and `grant` are not written: the loader has applied them. The same policy
+ * `extends`, `catalog`, `remove` and `grant` are not written: the loader has applied them. The same policy
  * always gives the same bytes, whatever file it was loaded from; its digest identifies it.
  */
 #ifndef CK_POLICY_YAML_WRITE_H

@@ -324,7 +324,8 @@ static void walk(const cyaml_schema_value_t *schema, const char *path, visit_fn 
 /* How a policy is written, not what it grants: the loader has applied it. */
 static bool is_applied(const char *path)
 {
-    return strcmp(path, "extends") == 0 || strcmp(path, "remove") == 0 || strncmp(path, "grant.", 6) == 0;
+    return strcmp(path, "extends") == 0 || strcmp(path, "catalog") == 0 || strcmp(path, "remove") == 0 ||
+           strncmp(path, "grant.", 6) == 0;
 }
 
 static void require_row(void *data, const char *path)

@@ -1,18 +1,24 @@
 /*
- * policy-tables.c - policy-tables FILE > tables.c: writes a loaded policy as C tables.
+ * policy-tables.c - writes loaded policies as C tables.
  *
- * It runs when the library is built. So the real loader checks the embedded policy then, and loading
- * it costs nothing at run time. A unit test compares the tables with what the loader makes of the
- * embedded text.
+ *   policy-tables default FILE > tables.c      the default policy
+ *   policy-tables catalog FILE... > tables.c   the catalogue, one file for each family
+ *
+ * It runs when the library is built. So the real loader checks what is embedded then, and loading
+ * it costs nothing at run time. A unit test compares the tables of the default policy with what the
+ * loader makes of the embedded text.
  */
+#include "policy/catalog.h"
 #include "policy/load.h"
+#include "policy/schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What `extends` means to the loader. This program makes it, so here it is empty. */
+/* What `extends` and `catalog` mean to the loader. This program makes them, so here they are empty. */
 const struct ck_policy ck_policy_default;
+const struct ck_policy ck_policy_catalog;
 
 static unsigned numbered; /* arrays written so far; each is named by its number */
 
@@ -259,6 +265,8 @@ static void put_tool(const struct ck_tool *tool, const struct tool_arrays *array
     put_member("adr", tool->adr);
     put_member("path", tool->path);
     put_member("sha256", tool->sha256);
+    put_member("catalog_file", tool->catalog_file);
+    put_member("adds_to", tool->adds_to);
     put_member("install.apt", tool->install.apt);
     put_member("install.brew", tool->install.brew);
     put_member("install.npm", tool->install.npm);
@@ -268,9 +276,11 @@ static void put_tool(const struct ck_tool *tool, const struct tool_arrays *array
     put_list("reads", arrays->reads, &tool->reads);
     if (arrays->args != 0)
         (void)printf(".args = a%u, ", arrays->args);
-    (void)printf(".route = %d, .required = %d, .platforms = %u, .allow_credentials = %d, .root_at = %d, .line = %u},\n",
-                 (int)tool->route, tool->required, tool->platforms, tool->allow_credentials, (int)tool->root_at,
-                 tool->line);
+    (void)printf(
+        ".route = %d, .required = %d, .platforms = %u, .allow_credentials = %d, .root_at = %d, .embedded = %d, "
+        ".line = %u},\n",
+        (int)tool->route, tool->required, tool->platforms, tool->allow_credentials, (int)tool->root_at, tool->embedded,
+        tool->line);
 }
 
 static void write_tools(const struct ck_policy *policy)
@@ -295,13 +305,13 @@ static void write_tools(const struct ck_policy *policy)
     free(arrays);
 }
 
-static void write_policy(const struct ck_policy *policy)
+static void write_policy(const struct ck_policy *policy, const char *header, const char *symbol)
 {
-    (void)printf("/* Generated at build time by tools/gen/policy-tables.c. */\n#include \"policy/load.h\"\n");
+    (void)printf("/* Generated at build time by tools/gen/policy-tables.c. */\n#include \"policy/%s\"\n", header);
     unsigned search_path = write_list(&policy->search_path);
     unsigned roots = write_list(&policy->roots);
     write_tools(policy);
-    (void)printf("const struct ck_policy ck_policy_default = {");
+    (void)printf("const struct ck_policy %s = {", symbol);
     put_member("file", policy->file);
     put_member("adr_dir", policy->adr_dir);
     put_list("search_path", search_path, &policy->search_path);
@@ -310,23 +320,119 @@ static void write_policy(const struct ck_policy *policy)
                  policy->locked, policy->version, policy->tools_count);
 }
 
-int main(int argc, char **argv)
+/* ---- files ------------------------------------------------------------------------------- */
+
+static char text[CK_POLICY_MAX_BYTES];
+
+static size_t read_file(const char *path)
 {
-    static char text[CK_POLICY_MAX_BYTES];
-    struct ck_policy *policy;
-    struct choke_error error = {0};
-    FILE *in = argc == 2 ? fopen(argv[1], "rb") : NULL;
+    FILE *in = fopen(path, "rb");
     if (!in) {
-        (void)fprintf(stderr, "usage: policy-tables FILE\n");
-        return 1;
+        perror(path);
+        exit(1);
     }
     size_t length = fread(text, 1, sizeof(text), in);
     (void)fclose(in);
-    if (ck_policy_parse(CK_POLICY_DEFAULT_NAME, text, length, &policy, &error) < 0) {
-        (void)fprintf(stderr, "%s: %s\n", argv[1], error.message);
+    return length;
+}
+
+__attribute__((noreturn)) static void fail(const char *path, const char *message)
+{
+    (void)fprintf(stderr, "%s: %s\n", path, message);
+    exit(1);
+}
+
+static struct ck_policy *parse(const char *path, const char *name, size_t length)
+{
+    struct ck_policy *policy;
+    struct choke_error error = {0};
+    if (ck_policy_parse(name, text, length, &policy, &error) < 0)
+        fail(path, error.message);
+    return policy;
+}
+
+/* ---- the catalogue ----------------------------------------------------------------------- */
+
+/*
+ * `adds_to: TOOL` is a key of a family alone, not of a policy. It is the last line of the file; it
+ * is cut off, so that the loader reads the rest. The text, or NULL.
+ */
+static const char *take_adds_to(size_t *length)
+{
+    static const char key[] = "\nadds_to: ";
+    text[*length] = '\0';
+    char *at = strstr(text, key);
+    if (!at)
+        return NULL;
+    char *value = at + sizeof(key) - 1;
+    value[strcspn(value, "\n")] = '\0';
+    *length = (size_t)(at + 1 - text);
+    return strdup(value);
+}
+
+/* The keys that every policy has follow the text, so its lines keep their numbers. */
+static size_t complete(size_t length)
+{
+    static const char rest[] = "version: 1\nsearch_path: [/usr/local/bin, /usr/bin, /bin]\n";
+    memcpy(text + length, rest, sizeof(rest) - 1);
+    return length + sizeof(rest) - 1;
+}
+
+/* "catalog/text.yaml", as the file is installed. */
+static const char *installed_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *name = NULL;
+    if (asprintf(&name, "catalog/%s", slash ? slash + 1 : path) < 0)
+        exit(1);
+    return name;
+}
+
+static void add_family(struct ck_policy *catalog, const char *path)
+{
+    size_t length = read_file(path);
+    if (length + 256 > sizeof(text))
+        fail(path, "too long");
+    const char *name = installed_name(path);
+    const char *adds_to = take_adds_to(&length);
+    const struct ck_policy *family = parse(path, name, complete(length));
+    catalog->search_path = family->search_path;
+    for (uint32_t i = 0; i < family->tools_count; i++) {
+        struct ck_tool *tool = &catalog->tools[catalog->tools_count++];
+        *tool = family->tools[i];
+        tool->embedded = true;
+        tool->catalog_file = name;
+        tool->adds_to = adds_to;
+        if (adds_to && (!tool->args || tool->args->subcommands_count == 0))
+            fail(path, "an entry that adds to a tool must have subcommands");
+    }
+}
+
+static void write_catalog(char *const *paths)
+{
+    static struct ck_tool tools[CK_POLICY_MAX_TOOLS];
+    struct ck_policy catalog = {.file = CK_CATALOG_NAME, .version = 1, .tools = tools};
+    for (; *paths; paths++)
+        add_family(&catalog, *paths);
+    if (!ck_policy_index(&catalog, &catalog.arena))
+        exit(1);
+    for (uint32_t i = 1; i < catalog.tools_count; i++)
+        if (strcmp(catalog.by_name[i - 1]->name, catalog.by_name[i]->name) == 0)
+            fail(catalog.by_name[i]->name, "two families have this entry");
+    write_policy(&catalog, "catalog.h", "ck_policy_catalog");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc >= 2 && strcmp(argv[1], "catalog") == 0) {
+        write_catalog(argv + 2);
+    } else if (argc == 3 && strcmp(argv[1], "default") == 0) {
+        struct ck_policy *policy = parse(argv[2], CK_POLICY_DEFAULT_NAME, read_file(argv[2]));
+        write_policy(policy, "load.h", "ck_policy_default");
+        ck_policy_free(policy);
+    } else {
+        (void)fprintf(stderr, "usage: policy-tables default FILE, or policy-tables catalog FILE...\n");
         return 1;
     }
-    write_policy(policy);
-    ck_policy_free(policy);
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }

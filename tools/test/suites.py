@@ -281,7 +281,7 @@ def units(directory, prefix=(), env=None):
 
 
 # Tests of external tools and of the lists of the policy.
-ABOUT_TOOLS = ("test_default_*.py", "test_git*.py", "test_grammar_*.py", "test_gtfobins_*.py", "test_hostile_npmrc.py",
+ABOUT_TOOLS = ("test_catalog*.py", "test_default_*.py", "test_git*.py", "test_grammar_*.py", "test_gtfobins_*.py", "test_hostile_npmrc.py",
                "test_hostile_s*.py", "test_policy_diff_properties.py", "test_policy_schema.py")
 # Attacks from inside a jail: the programs are not sanitized, and the library does the same for each of them.
 ABOUT_JAILS = ("test_egress_around.py", "test_jail_*.py", "test_loopback_escape.py", "test_overlay_*.py",
