@@ -143,6 +143,8 @@ class Host(http.server.BaseHTTPRequestHandler):
             self.serve_package(path)
         elif path == "/redirect":
             self.answer(302, Location=query)
+        elif path.startswith("/moved/"):
+            self.answer(302, Location=f"https://git.example.org/{path.removeprefix('/moved/')}?{query}")
         elif path == "/chunks":
             self.serve_chunks()
         elif path == "/flood":
@@ -271,19 +273,35 @@ def settle(base: pathlib.Path) -> None:
     raise_loopback()
 
 
-def make_repository(base: pathlib.Path) -> None:
-    work, bare = base / "work", base / "git" / "repo.git"
+def make_repositories(base: pathlib.Path) -> None:
+    """repo.git has one commit. hostile.git has two, and all that could make a clone run or fetch more:
+    a submodule, filters, a configuration of LFS, links out of the work tree."""
+    work = base / "work"
     env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "a",
            "GIT_AUTHOR_EMAIL": "a@example.org", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.org"}
-    for command in (["init", "-q", "-b", "main", work], ["-C", work, "commit", "-q", "--allow-empty", "-m", "first"],
-                  ["clone", "-q", "--bare", work, bare]):
-        subprocess.run(["git", *map(str, command)], env=env, check=True)
+
+    def git(*command):
+        return subprocess.run(["git", *map(str, command)], env=env, check=True, stdout=subprocess.PIPE).stdout.decode().strip()
+    git("init", "-q", "-b", "main", work)
+    git("-C", work, "commit", "-q", "--allow-empty", "-m", "first")
+    git("clone", "-q", "--bare", work, base / "git/repo.git")
+    for name, text in {".gitmodules": '[submodule "sub"]\n\tpath = sub\n\turl = https://git.example.org/repo.git\n',
+                       ".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n*.evil filter=evil\n",
+                       ".lfsconfig": "[lfs]\n\turl = https://other.example.org/lfs\n", "a.evil": "evil\n",
+                       "a.bin": f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 4\n"}.items():
+        (work / name).write_text(text, encoding="ascii")
+    os.symlink("/etc/passwd", work / "link")
+    git("-C", work, "add", "-A")
+    git("-C", work, "update-index", "--add", "--cacheinfo", f"160000,{git('-C', work, 'rev-parse', 'HEAD')},sub")
+    git("-C", work, "commit", "-q", "-m", "second")
+    git("-C", work, "tag", "v1")
+    git("clone", "-q", "--bare", work, base / "git/hostile.git")
     shutil.rmtree(work)
 
 
 def main(base: pathlib.Path) -> None:
     settle(base)
-    make_repository(base)
+    make_repositories(base)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(base / "host.pem", base / "host.key")
     context.sni_callback = lambda _sock, name, _context: note("asked", f"sni {name}")

@@ -92,26 +92,33 @@ def harmless(box, argv, jails=("none", "native")):
     return answer
 
 
-@pytest.mark.parametrize("args", RUNS, ids=lambda args: " ".join(args)[:50])
-def test_lines_work_without_chokepoint(user_box, tree, args):
-    fires(user_box, tree["canary"], filled(args, tree))
+def of(tool, *lists):
+    return some([args for vectors in lists for args in vectors if args[0] == tool])
 
 
-@pytest.mark.parametrize("args", some(RUNS + OTHERS), ids=lambda args: " ".join(args)[:50])
-def test_nothing_runs_and_nothing_is_written(user_box, tree, args):
+@pytest.mark.parametrize("tool", ["find", "sed", "sort"])
+def test_lines_work_without_chokepoint(user_box, tree, tool):
+    for args in of(tool, RUNS):
+        fires(user_box, tree["canary"], filled(args, tree))
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_nothing_runs_and_nothing_is_written(user_box, tree, tool):
     before = sorted(os.listdir(user_box.root))
-    answer = harmless(user_box, filled(args, tree))
-    assert not os.path.exists(tree["canary"]) and sorted(os.listdir(user_box.root)) == before
-    assert (user_box.root / "a.txt").read_text() == "a\n"
-    # Only commands of sed are judged by sed itself, which was told to refuse them.
-    assert answer.outcome == "disallowed" or (args[0] == "sed" and answer.status == 1
-                                              and b"sandbox" in answer.stream("stderr")), answer.document
+    for args in of(tool, RUNS, OTHERS):
+        answer = harmless(user_box, filled(args, tree))
+        assert not os.path.exists(tree["canary"]) and sorted(os.listdir(user_box.root)) == before, args
+        assert (user_box.root / "a.txt").read_text() == "a\n", args
+        # Only commands of sed are judged by sed itself, which was told to refuse them.
+        assert answer.outcome == "disallowed" or (tool == "sed" and answer.status == 1
+                                                  and b"sandbox" in answer.stream("stderr")), answer.document
 
 
-@pytest.mark.parametrize("args", some(READS), ids=lambda args: " ".join(args)[:50])
-def test_no_file_outside_is_read(user_box, tree, args):
-    answer = harmless(user_box, filled(args, tree))
-    assert answer.outcome == "disallowed" and SECRET not in answer.message
+@pytest.mark.parametrize("tool", TOOLS)
+def test_no_file_outside_is_read(user_box, tree, tool):
+    for args in of(tool, READS):
+        answer = harmless(user_box, filled(args, tree))
+        assert answer.outcome == "disallowed" and SECRET not in answer.message, answer.document
 
 
 def test_recursion_does_not_follow_links(user_box, tree):
@@ -122,15 +129,18 @@ def test_recursion_does_not_follow_links(user_box, tree):
         assert b"dir/secret" not in answer.stream("stdout")
 
 
-@pytest.mark.parametrize("argv, data", [
+INPUTS = [
     (["xargs", "-I", "cat", "cat"], "./evil.sh\n"), (["xargs", "-I", "{}", "cat", "{}"], "./evil.sh\n"),
     (["xargs", "grep"], "-f {secret} -r . {secret}\n"), (["xargs", "ls"], "-L link --dired {outside}\n"),
     (["xargs", "cat"], "{secret} dir/secret link\n"), (["xargs", "tail"], "--lines=1 {secret}\n"),
     (["xargs", "wc"], "--files0-from=names\n"), (["xargs", "head"], "{secret}\n"),
-], ids=lambda value: value if isinstance(value, str) else " ".join(value))
+]
+
+
 @pytest.mark.parametrize("jail", ["native", "bwrap"])
-def test_input_of_xargs_has_no_effect_in_a_jail(user_box, tree, jail, argv, data):
-    answer = user_box.run(*argv, options=["--jail", jail, "--stdin", "-"], policy=user_box.base / "policy/catalog.yaml",
-                          input=data.format(**tree).encode())
-    assert answer.outcome == "exited" and SECRET.encode() not in answer.stream("stdout"), answer.document
-    assert not os.path.exists(tree["canary"])
+def test_input_of_xargs_has_no_effect_in_a_jail(user_box, tree, jail):
+    for argv, data in INPUTS:
+        answer = user_box.run(*argv, options=["--jail", jail, "--stdin", "-"], policy=user_box.base / "policy/catalog.yaml",
+                              input=data.format(**tree).encode())
+        assert answer.outcome == "exited" and SECRET.encode() not in answer.stream("stdout"), answer.document
+        assert not os.path.exists(tree["canary"])
