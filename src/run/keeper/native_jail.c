@@ -8,7 +8,7 @@
  * moved to another session or group.
  *
  * The mounts of a single run are made in the root of the warden, which has one run at a time. The
- * warden removes them when everything in the run is dead. A copy of all mounts for each run would
+ * warden removes them when nothing of the run but its init is left. A copy of all mounts for each run would
  * protect against nothing more, and takes the kernel long to make and remove. To unmount means to
  * wait for a grace period of the kernel. So after the report the mounts are moved out of reach, and
  * unmounted later: when no plan comes for a moment, or when the next tool has been started.

@@ -74,8 +74,8 @@ long ck_native_jail_bind(const struct ck_native_op *operation, const char *outsi
 long ck_native_jail_create(struct ck_init_run *run);
 
 /*
- * When everything in the run is dead: moves its mounts out of reach, and makes those of the next
- * run. After a negative errno there must be no next run.
+ * When nothing of the run but its init is left: moves its mounts out of reach, and makes those of
+ * the next run. After a negative errno there must be no next run.
  */
 long ck_native_jail_reset(struct ck_native_jail *jail);
 

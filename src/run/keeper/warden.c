@@ -168,7 +168,10 @@ static bool take_alone(const struct warden *warden, struct warden_run *run)
     return true;
 }
 
-/* After the report. Mounts of the run are removed when everything in it is dead. */
+/*
+ * After the report, and after the mounts of the run have been moved away: init uses none of them any
+ * more. The next run begins when it is gone.
+ */
 static void await_init(const struct warden *warden, struct warden_run *run)
 {
     siginfo_t info = {0};
@@ -644,12 +647,12 @@ static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
     ck_nolibc_close(run.overlay_fd);
     for (int i = CK_WIRE_STDOUT_READ; i < CK_WIRE_FDS; i++)
         ck_nolibc_close(fds[i]);
-    await_init(warden, &run);
-    if (!sent || !reusable)
-        return false;
+    bool next = sent && reusable;
     /* We do not end if it fails: the next plan may have been sent already. */
-    warden->needs_reset = warden->jailed && ck_native_jail_reset(&warden->jail) < 0;
-    return true;
+    if (next)
+        warden->needs_reset = warden->jailed && ck_native_jail_reset(&warden->jail) < 0;
+    await_init(warden, &run);
+    return next;
 }
 
 /* Refuses a plan that was not received completely. False when the caller is gone. */
