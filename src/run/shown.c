@@ -54,30 +54,37 @@ static int is_path_held(const char *path, const struct stat *directory)
     }
 }
 
-/* Did the walk pass one of the trees that are no content of files? */
-static bool passes_machine(const struct ck_trusted *place)
+/*
+ * Did the walk pass one of the trees that are no content of files? As is_held: a tree that cannot be
+ * examined may be the one.
+ */
+static int passes_machine(const struct ck_trusted *place)
 {
     static const char *const trees[] = {"/proc", "/sys", "/dev", "/run"};
     struct stat status;
-    for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++)
-        if (stat(trees[i], &status) == 0 && ck_trust_passes(place, identity(&status)))
-            return true;
-    return false;
+    for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
+        int errnum = stat(trees[i], &status) < 0 ? errno : 0;
+        if (errnum == 0 ? ck_trust_passes(place, identity(&status)) : ck_errkind_of(errnum) != CK_ERRKIND_ABSENT)
+            return ck_errkind_is_shortage(errnum) ? -errnum : 1;
+    }
+    return 0;
 }
 
-/* The faults that the walk and the status show; NULL: none of these. */
-static const char *fault_of(const struct ck_plan *plan, const struct ck_trusted *place)
+/* The faults that the walk and the status show; NULL: none of these. 0, or the negative errno of a shortage. */
+static int fault_of(const struct ck_plan *plan, const struct ck_trusted *place, const char **ret_fault)
 {
     struct stat top;
-    if (!S_ISDIR(place->status.st_mode))
-        return "is not a directory";
-    if (stat("/", &top) < 0 || ck_trust_is_same(identity(&top), identity(&place->status)))
-        return "is the root of the file system";
-    if (passes_machine(place))
-        return "is in /proc, /sys, /dev or /run";
-    if (place->status.st_mode & (S_IWGRP | S_IWOTH))
-        return "may be written by group or others; fix it with chmod go-w";
-    return ck_trust_passes(place, plan->root) ? "is inside the root" : NULL;
+    if (stat("/", &top) < 0)
+        return -errno;
+    int r = passes_machine(place);
+    *ret_fault = !S_ISDIR(place->status.st_mode)                              ? "is not a directory"
+                 : ck_trust_is_same(identity(&top), identity(&place->status)) ? "is the root of the file system"
+                 : r > 0                                                      ? "is in /proc, /sys, /dev or /run"
+                 : place->status.st_mode & (S_IWGRP | S_IWOTH)
+                     ? "may be written by group or others; fix it with chmod go-w"
+                 : ck_trust_passes(place, plan->root) ? "is inside the root"
+                                                      : NULL;
+    return r < 0 ? r : 0;
 }
 
 /* *ret_fault is why it may not be shown, or NULL. 0, or the negative errno of a shortage. */
@@ -85,11 +92,11 @@ static int find_fault(const struct ck_plan_sources *sources, const struct ck_pla
                       const char **ret_fault)
 {
     char state[PATH_MAX];
-    *ret_fault = fault_of(plan, place);
-    if (*ret_fault)
-        return 0;
+    int r = fault_of(plan, place, ret_fault);
+    if (r < 0 || *ret_fault)
+        return r;
     *ret_fault = "holds the root";
-    int r = is_held(plan->root_fd, &place->status);
+    r = is_held(plan->root_fd, &place->status);
     if (r == 0 && sources->audit_path) {
         *ret_fault = "holds the audit log";
         r = is_path_held(sources->audit_path, &place->status);
