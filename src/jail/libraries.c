@@ -1,6 +1,7 @@
 /* libraries.c - the library directories of the system as code. See libraries.h. */
 #include "jail/libraries.h"
 
+#include "base/errkind.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/heap.h"
@@ -81,16 +82,25 @@ bool ck_libraries_fit(void)
 
 /* ---- the proof ---- */
 
+/* A file that cannot be opened or read is an answer about this machine; a shortage is not. errnum is positive. */
+static int unsupported(int errnum)
+{
+    return ck_errkind_is_shortage(errnum) ? -errnum : -ENOTSUP;
+}
+
 /* The loader that a proof tries: the one that the programs of this machine have. */
 static int find_proven(struct ck_arena *arena, const char **ret_loader)
 {
     char interpreter[PATH_MAX];
     CK_FD fd = ck_file_open(AT_FDCWD, CK_JAIL_REFUSED_PROGRAM, 0, NULL);
-    if (fd < 0 || ck_elf_interpreter(fd, interpreter, sizeof(interpreter)) < 0 || interpreter[0] != '/')
+    int r = fd < 0 ? fd : ck_elf_interpreter(fd, interpreter, sizeof(interpreter));
+    if (r < 0)
+        return unsupported(-r);
+    if (interpreter[0] != '/')
         return -ENOTSUP;
     CK_HEAP char *real = ck_heap_own(realpath(interpreter, NULL));
     if (!real)
-        return -ENOTSUP;
+        return unsupported(errno);
     *ret_loader = ck_arena_strdup(arena, real);
     return !*ret_loader ? -ENOMEM : 0;
 }
@@ -99,7 +109,9 @@ static int find_proven(struct ck_arena *arena, const char **ret_loader)
 int ck_libraries_add_proof(struct ck_native_builder *program, const char **ret_loader)
 {
     CK_HEAP char *real = ck_heap_own(realpath(CK_JAIL_REFUSED_PROGRAM, NULL));
-    if (!real || !ck_native_is_system(real))
+    if (!real)
+        return unsupported(errno);
+    if (!ck_native_is_system(real))
         return -ENOTSUP;
     ck_native_program_add(program, CK_NATIVE_OP_BIND_CODE, real + 1, real);
     return find_proven(&program->arena, ret_loader);
@@ -135,10 +147,10 @@ int ck_libraries_add_loader(struct ck_native_builder *program, const char *insid
     CK_FD fd = ck_file_open(AT_FDCWD, real, 0, NULL);
     struct ck_native_copy *copy = ck_arena_alloc(&program->arena, sizeof(*copy));
     if (fd < 0 || !copy)
-        return fd < 0 ? -ENOTSUP : -ENOMEM;
+        return fd < 0 ? unsupported(-fd) : -ENOMEM;
     r = ck_stub_make(fd, copy);
     if (r < 0)
-        return r;
+        return unsupported(-r);
     loader->version = copy->version;
     memcpy(loader->path, real, strlen(real) + 1);
     if (!replace_bind(program, real, copy))
@@ -147,8 +159,11 @@ int ck_libraries_add_loader(struct ck_native_builder *program, const char *insid
 }
 
 /* A static program that may be at any address has no DT_SONAME. */
-bool ck_libraries_is_loader(int fd, struct ck_arena *arena)
+int ck_libraries_is_loader(int fd, struct ck_arena *arena)
 {
     struct ck_elf elf;
-    return ck_elf_read(fd, arena, &elf) == 0 && !elf.interpreter && elf.soname;
+    int r = ck_elf_read(fd, arena, &elf);
+    if (r < 0)
+        return ck_errkind_is_shortage(-r) ? r : 0;
+    return !elf.interpreter && elf.soname;
 }

@@ -40,8 +40,11 @@ bool ck_libraries_fit(void);
 int ck_libraries_add_loader(struct ck_native_builder *program, const char *inside, const char *real,
                             struct ck_native_loader *loader);
 
-/* Whether the open file is a loader: a shared object that has a name and no loader. */
-bool ck_libraries_is_loader(int fd, struct ck_arena *arena);
+/*
+ * Whether the open file is a loader: a shared object that has a name and no loader. 1 or 0; a negative
+ * errno for a shortage: a loader that is not known as one would have no stub.
+ */
+int ck_libraries_is_loader(int fd, struct ck_arena *arena);
 
 /*
  * For a proof. Binds as code what the proof tries to execute and must not, and finds the loader.

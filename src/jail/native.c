@@ -9,6 +9,7 @@
  */
 #include "jail/native.h"
 
+#include "base/errkind.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/file.h"
@@ -96,18 +97,28 @@ static char *read_small(struct ck_native_builder *program, const char *path)
     return length >= 0 && length <= SMALL_BYTES && !memchr(text, '\0', (size_t)length) ? text : NULL;
 }
 
+/* Without memory it is not known whether the host has a file, and a program that lacks one would be kept. */
+static void note_shortage(struct ck_native_builder *program, int errnum)
+{
+    program->no_memory = program->no_memory || ck_errkind_is_shortage(errnum);
+}
+
 /* Adds the file or tree of the host at the same path, if it exists. A symlink stays a symlink. */
 static void add_host_path(struct ck_native_builder *program, const char *path, enum ck_native_op_kind op)
 {
     char outside[PATH_MAX], target[PATH_MAX] = {0};
     struct stat status;
     (void)snprintf(outside, sizeof(outside), "/%s", path);
-    if (lstat(outside, &status) < 0)
+    if (lstat(outside, &status) < 0) {
+        note_shortage(program, errno);
         return;
+    }
     ck_native_program_add_parents(program, path);
     if (S_ISLNK(status.st_mode)) {
         if (readlink(outside, target, sizeof(target) - 1) > 0)
             ck_native_program_add(program, CK_NATIVE_OP_LINK, path, target);
+        else
+            note_shortage(program, errno);
         return;
     }
     char *text = op == CK_NATIVE_OP_BIND && S_ISREG(status.st_mode) ? read_small(program, outside) : NULL;
@@ -116,13 +127,20 @@ static void add_host_path(struct ck_native_builder *program, const char *path, e
         ck_native_program_add(program, op, path, outside);
 }
 
+static int stop_at_shortage(const char *path, int errnum)
+{
+    (void)path;
+    return ck_errkind_is_shortage(errnum);
+}
+
 /* Debian has /etc/python3 and one directory for each version. */
 static void add_python_settings(struct ck_native_builder *program)
 {
     glob_t found = {0};
-    if (glob("/etc/python3*", 0, NULL, &found) == 0)
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            add_host_path(program, found.gl_pathv[i] + 1, CK_NATIVE_OP_BIND);
+    int r = glob("/etc/python3*", 0, stop_at_shortage, &found);
+    program->no_memory = program->no_memory || r == GLOB_NOSPACE || r == GLOB_ABORTED;
+    for (size_t i = 0; r == 0 && i < found.gl_pathc; i++)
+        add_host_path(program, found.gl_pathv[i] + 1, CK_NATIVE_OP_BIND);
     globfree(&found);
 }
 
@@ -295,16 +313,17 @@ static int add_loader(struct ck_native_builder *program, const char *real, struc
  * A tool beneath the root names its interpreter and libraries, and the repository wrote these names.
  * Outside the system's trees none is followed, or the repository would choose which files of the
  * host are shown. A library must be called one: otherwise the file would make a program mappable
- * that is not listed, and the loader would run it.
+ * that is not listed, and the loader would run it. 1 or 0, or a negative errno for a shortage.
  */
-static bool may_be_named(const struct ck_part *part, const char *real)
+static int may_be_named(const struct ck_part *part, const char *real)
 {
     struct ck_trusted place;
     if (!ck_native_is_system(real) || (part->role == CK_PART_LIBRARY && !strstr(strrchr(real, '/'), ".so")))
-        return false;
-    bool trusted = ck_trust_walk(real, &place, NULL) == 0 && (place.status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+        return 0;
+    int r = ck_trust_walk(real, &place, NULL);
+    bool trusted = r == 0 && (place.status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
     ck_trust_done(&place);
-    return trusted;
+    return r < 0 && ck_errkind_is_shortage(-r) ? r : trusted;
 }
 
 static int add_part(struct ck_native_builder *program, const struct ck_part *part, bool in_workspace,
@@ -312,12 +331,15 @@ static int add_part(struct ck_native_builder *program, const struct ck_part *par
 {
     CK_HEAP char *real = ck_heap_own(!part->path ? NULL : realpath(part->path, NULL));
     char inside[PATH_MAX];
-    if (!real || (in_workspace && !may_be_named(part, real)))
-        return 0; /* a missing library is reported by the tool itself */
+    if (part->path && !real && ck_errkind_is_shortage(errno))
+        return -errno;
+    int r = !real ? 0 : !in_workspace ? 1 : may_be_named(part, real);
+    if (r <= 0)
+        return r; /* a missing library is reported by the tool itself */
     if (!wanted->in_place && !in_workspace && check_interpreter(program, part, real, error) < 0)
         return -ENOENT;
-    int r = part->loader && program->libraries != 0 ? add_loader(program, real, wanted->loader, inside)
-                                                    : add_code(program, real, inside);
+    r = part->loader && program->libraries != 0 ? add_loader(program, real, wanted->loader, inside)
+                                                : add_code(program, real, inside);
     if (r == 0 && part->role == CK_PART_INTERPRETER) {
         ck_native_program_allow(program, inside);
         ck_plugins_note(wanted->plugins, real);
@@ -337,10 +359,11 @@ static int place_file(struct ck_native_builder *program, struct ck_native_file *
     if (!real || !inside)
         return !real ? -errno : -ENOMEM;
     /* A loader that is listed is the copy, too. */
-    bool loader = program->libraries != 0 && !file->directory && ck_libraries_is_loader(file->fd, &program->arena);
-    int r = file->directory ? add_code_tree(program, real, inside, error)
-            : loader        ? add_loader(program, real, wanted->loader, inside)
-                            : add_program(program, real, file->fd, inside);
+    int loader = program->libraries == 0 || file->directory ? 0 : ck_libraries_is_loader(file->fd, &program->arena);
+    int r = loader < 0        ? loader
+            : file->directory ? add_code_tree(program, real, inside, error)
+            : loader > 0      ? add_loader(program, real, wanted->loader, inside)
+                              : add_program(program, real, file->fd, inside);
     if (r < 0)
         return r;
     if (!file->directory) {

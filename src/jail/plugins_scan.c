@@ -152,12 +152,17 @@ static int read_directory(struct plugins_scan *scan, const char *path, const cha
         return ck_errkind_is_shortage(errno) ? -errno : 0;
     int r = 0;
     const struct dirent *entry;
-    while (r == 0 && scan->names < NAMES_MAX && (entry = readdir(directory))) {
+    for (errno = 0; r == 0 && scan->names < NAMES_MAX && (entry = readdir(directory)); errno = 0) {
         scan->names++;
         unsigned char type = ck_file_type(dirfd(directory), entry);
         if (is_wanted(type, entry->d_name, pattern))
             r = add_name(scan, type == DT_DIR ? directories : files,
                          ck_arena_printf(scan->check->arena, "%s/%s", path, entry->d_name));
+    }
+    /* What was not read can be there, so the list is not remembered as the whole. */
+    if (r == 0 && errno != 0) {
+        scan->list->settled = false;
+        r = ck_errkind_is_shortage(errno) ? -errno : 0;
     }
     (void)closedir(directory);
     if (files->count > 1)

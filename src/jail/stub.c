@@ -140,21 +140,30 @@ static int make_patches(const Elf64_Ehdr *header, const struct stub_layout *layo
     return r;
 }
 
+/* A file that is too short is no loader. */
+static int read_at(int fd, void *data, size_t bytes, off_t offset)
+{
+    ssize_t got = pread(fd, data, bytes, offset);
+    if (got < 0)
+        return -errno;
+    return (size_t)got == bytes ? 0 : -ENOTSUP;
+}
+
 int ck_stub_make(int fd, struct ck_native_copy *ret_copy)
 {
     struct stub_layout layout = {.alignment = ALIGNMENT};
     Elf64_Phdr segments[SEGMENTS_MAX];
     Elf64_Ehdr header;
     struct stat status;
-    if (fstat(fd, &status) < 0 || (uint64_t)status.st_size > LOADER_MAX ||
-        pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header))
-        return -ENOTSUP;
-    int r = check_header(&header);
+    if (fstat(fd, &status) < 0)
+        return -errno;
+    int r = (uint64_t)status.st_size > LOADER_MAX ? -ENOTSUP : read_at(fd, &header, sizeof(header), 0);
+    if (r == 0)
+        r = check_header(&header);
+    if (r == 0)
+        r = read_at(fd, segments, header.e_phnum * sizeof(segments[0]), (off_t)header.e_phoff);
     if (r < 0)
         return r;
-    size_t bytes = header.e_phnum * sizeof(segments[0]);
-    if (pread(fd, segments, bytes, (off_t)header.e_phoff) != (ssize_t)bytes)
-        return -ENOTSUP;
     *ret_copy = (struct ck_native_copy){.version = ck_version_of(&status)};
     r = read_layout(segments, &header, &layout);
     return r < 0 ? r : make_patches(&header, &layout, ret_copy);

@@ -12,7 +12,8 @@
 
 /*
  * Reads the headers of a loader, and computes what its copy has in other bytes. Returns 0; -ENOTSUP
- * if this is not a loader for this machine, has no place for the stub, or cannot be read.
+ * if this is not a loader for this machine, or has no place for the stub; another negative errno if it
+ * cannot be read.
  */
 int ck_stub_make(int fd, struct ck_native_copy *ret_copy);
 

@@ -1,6 +1,7 @@
 /* jail_setup.c - prepares the jail of a run, by one function per jail adapter. See jail_setup.h. */
 #include "run/jail_setup.h"
 
+#include "base/errkind.h"
 #include "base/error.h"
 #include "base/quote.h"
 #include "jail/libraries.h"
@@ -74,9 +75,11 @@ static int resolve_work_paths(struct ck_plan *plan, const struct ck_grant *grant
     int r = ck_beneath_path(plan->root_fd, root, sizeof(root));
     if (r == 0 && plan->cwd_fd != plan->root_fd)
         r = ck_beneath_path(plan->cwd_fd, cwd, sizeof(cwd));
-    else
+    else if (r == 0)
         memcpy(cwd, root, sizeof(cwd));
-    size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
+    if (r < 0 && ck_errkind_is_shortage(-r))
+        return r;
+    size_t length = r < 0 || strcmp(root, "/") == 0 ? 0 : strlen(root);
     if (r < 0 || strncmp(root, cwd, length) != 0) {
         (void)ck_error_set(&plan->verdict.error, CHOKE_CWD, r < 0 ? -r : EXDEV,
                            "cannot find the working directory beneath the root%s%s", r < 0 ? ": " : "",

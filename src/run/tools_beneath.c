@@ -7,6 +7,7 @@
  */
 #include "run/tools_beneath.h"
 
+#include "base/errkind.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/file.h"
@@ -30,6 +31,15 @@ static int refuse_link(struct ck_plan *plan, const struct ck_tool *tool, const c
                         CK_QUOTE(tool->path), tool->name, why);
 }
 
+static int fail_open(struct ck_plan *plan, const struct ck_tool *tool, int errnum)
+{
+    bool absent = errnum == ENOENT || errnum == ENOTDIR;
+    return ck_error_set(&plan->verdict.error, absent ? CHOKE_TOOL_MISSING : CHOKE_SPAWN_FAILED, errnum,
+                        absent ? "'%s' is allowed, but its file '%s' does not exist beneath the root"
+                               : "'%s' cannot be opened: '%s' beneath the root: %s",
+                        tool->name, CK_QUOTE(tool->path), ck_error_text(errnum));
+}
+
 /*
  * Where the link leads is only a text here. The file is then found by that text as every tool is,
  * with each directory on the way checked, and must be the one that the link led to.
@@ -42,15 +52,20 @@ static int find_linked(const struct ck_plan_sources *sources, struct ck_plan *pl
     CK_FD fd = ck_file_resolve(plan->root_fd, tool->path + 2, O_PATH | O_CLOEXEC, RESOLVE_NO_MAGICLINKS);
     int r = fd < 0 ? fd : ck_beneath_path(fd, target, sizeof(target));
     if (r < 0)
-        return refuse_link(plan, tool, ck_beneath_strerror(-r));
+        return ck_errkind_is_shortage(-r) ? fail_open(plan, tool, -r)
+                                          : refuse_link(plan, tool, ck_beneath_strerror(-r));
     if (!ck_native_is_system(target))
         return refuse_link(plan, tool, CK_QUOTE(target));
     const struct ck_binary_wanted wanted = {.name = tool->name, .path = target};
     r = ck_binary_find(sources->search, &wanted, plan->root, binary, NULL, &plan->verdict.error);
     if (r < 0)
         return r;
-    bool same = fstat(fd, &linked) == 0 && fstat(binary->fd, &found) == 0 && linked.st_dev == found.st_dev &&
-                linked.st_ino == found.st_ino;
+    if (fstat(fd, &linked) < 0 || fstat(binary->fd, &found) < 0) {
+        r = -errno;
+        ck_fd_close(&binary->fd);
+        return fail_open(plan, tool, -r);
+    }
+    bool same = linked.st_dev == found.st_dev && linked.st_ino == found.st_ino;
     /* In the jail it would gain nothing; but sudo is not for a repository to choose. */
     if (same && (found.st_mode & (S_ISUID | S_ISGID)) == 0)
         return 0;
@@ -60,15 +75,6 @@ static int find_linked(const struct ck_plan_sources *sources, struct ck_plan *pl
     return ck_error_set(&plan->verdict.error, CHOKE_DISALLOWED, EPERM,
                         "'%s' of '%s' leads to '%s', which is set-user-ID or set-group-ID", CK_QUOTE(tool->path),
                         tool->name, CK_QUOTE(target));
-}
-
-static int fail_open(struct ck_plan *plan, const struct ck_tool *tool, int errnum)
-{
-    bool absent = errnum == ENOENT || errnum == ENOTDIR;
-    return ck_error_set(&plan->verdict.error, absent ? CHOKE_TOOL_MISSING : CHOKE_SPAWN_FAILED, errnum,
-                        absent ? "'%s' is allowed, but its file '%s' does not exist beneath the root"
-                               : "'%s' cannot be opened: '%s' beneath the root: %s",
-                        tool->name, CK_QUOTE(tool->path), ck_error_text(errnum));
 }
 
 /* An executable file that cannot be read is refused: whether it is a script cannot be seen. */

@@ -5,6 +5,7 @@
  */
 #include "sys/cachedir.h"
 
+#include "base/errkind.h"
 #include "base/error.h"
 #include "base/quote.h"
 #include "sys/statefile.h"
@@ -34,9 +35,9 @@ bool ck_cachedir_path(const char *home, char path[PATH_MAX])
 
 /*
  * If the path does not exist yet, its nearest existing parent decides. A path that is not trusted
- * is refused later.
+ * is refused later. 1 or 0; a negative errno for a shortage, which says nothing about the path.
  */
-static bool is_inside(const char *path, const struct ck_identity *root)
+static int is_inside(const char *path, const struct ck_identity *root)
 {
     char above[PATH_MAX];
     (void)snprintf(above, sizeof(above), "%s", path);
@@ -47,6 +48,8 @@ static bool is_inside(const char *path, const struct ck_identity *root)
         bool inside = r == 0 && ck_trust_passes(&trusted, *root);
         ck_trust_done(&trusted);
         char *slash = strrchr(above, '/');
+        if (r < 0 && ck_errkind_is_shortage(-r))
+            return r;
         /* Another error: the path exists but is not trusted, or cannot be read. */
         if (r != -ENOENT || !slash || slash == above)
             return inside;
@@ -59,7 +62,10 @@ int ck_cachedir_open(const char *home, const struct ck_identity *root, char ret_
 {
     if (!ck_cachedir_path(home, ret_path))
         return ck_error_set(error, CHOKE_NONE, ENOENT, "neither XDG_CACHE_HOME nor HOME names a directory");
-    if (root && is_inside(ret_path, root))
+    int r = root ? is_inside(ret_path, root) : 0;
+    if (r < 0)
+        return ck_error_set(error, CHOKE_NONE, -r, "'%s' cannot be looked at: %s", CK_QUOTE(ret_path), strerror(-r));
+    if (r > 0)
         return ck_error_set(error, CHOKE_NONE, EPERM, "'%s' is inside the root; move it elsewhere", CK_QUOTE(ret_path));
     return ck_statefile_directory(ret_path, ret_fd, error);
 }

@@ -3,24 +3,34 @@ Attacker: a tool of an earlier run, or anybody on the machine, that takes the la
 descriptor of the system at the moment at which the command looks at a file.
 
 Means: each system call with which the command opens, reads or examines a file fails once, one after the other, with
-ENOMEM or ENFILE; strace injects the error. The runs are by tools to which directories of the host are shown.
+ENOMEM or ENFILE; strace injects the error. The runs are by a tool beneath the root, a link out of it, an interpreter with
+plug-ins, a tool whose list has a loader, and tools to which directories of the host are shown.
 
 Expected: that run does not take place (`spawn_failed`, with the errno), or it is as usual: the same layers, the same
 reports, the same output. A file that could not be looked at is not taken for one that is missing, refused or harmless.
 """
+import glob
 import json
+import os
 import shutil
 
 import pytest
 
 from feature import full, skip
+from jails import OPENED
+
+LOADER = os.path.realpath(glob.glob("/lib*/ld-linux-*.so.[0-9]")[0])
 
 CALLS = {"openat2": "ENFILE", "openat": "ENFILE", "readlink": "ENOMEM", "getdents64": "ENOMEM", "newfstatat": "ENOMEM",
          "pread64": "ENOMEM", "statx": "ENOMEM", "readlinkat": "ENOMEM"}
 # Some have hundreds of calls. A full run has all.
-USUAL = [("machine", "newfstatat")]
+USUAL = [("link", "openat2"), ("link", "readlink"), ("plugins", "getdents64"), ("loader", "readlink"), ("machine", "newfstatat")]
 
 RUNS = {
+    "link": (["tool"], {"path": "./tool", **OPENED}),
+    "script": (["script"], {"path": "./script", **OPENED}),
+    "plugins": (["php", "-r", "new DOMDocument(); echo 'loaded';"], OPENED),  # it has one directory of them
+    "loader": (["sh", "-c", f"{LOADER} /usr/lib/git-core/git --version; echo $?"], {"execs": [LOADER]}),
     "reads": (["true"], {"reads": ["/opt"]}),
     "machine": (["true"], {}),  # with a link to /run in `reads`, which is refused
 }
