@@ -434,16 +434,20 @@ static void end_stream(struct ck_changes_walk *walk)
     bool hidden = !walk->reading_lower && walk->pass == PASS_REST && walk->lower_fd >= 0 && is_opaque(walk->upper_fd);
     (void)closedir(walk->stream);
     walk->stream = NULL;
-    if (hidden && open_stream(walk, walk->lower_fd))
+    if (hidden && open_stream(walk, walk->lower_fd)) {
         walk->reading_lower = true;
-    else
-        leave(walk);
+        return;
+    }
+    walk->changes->incomplete = walk->changes->incomplete || hidden;
+    leave(walk);
 }
 
 static void read_next(struct ck_changes_walk *walk, struct ck_slice *slice)
 {
+    errno = 0;
     const struct dirent *entry = readdir(walk->stream);
     if (!entry) {
+        walk->changes->incomplete = walk->changes->incomplete || errno != 0;
         end_stream(walk);
         return;
     }

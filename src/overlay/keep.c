@@ -41,10 +41,12 @@ static int check_empty(int directory_fd)
     }
     /* fdopendir owns fd now */
     int entries = 0; /* "." and ".." are two of them */
+    errno = 0;
     while (entries <= 2 && readdir(directory))
         entries++;
+    int r = entries > 2 ? -ENOTEMPTY : -errno;
     (void)closedir(directory);
-    return entries <= 2 ? 0 : -ENOTEMPTY;
+    return r;
 }
 
 /* Others must not be able to put something in the way. */

@@ -24,13 +24,15 @@ LOADER = os.path.realpath(glob.glob("/lib*/ld-linux-*.so.[0-9]")[0])
 CALLS = {"openat2": "ENFILE", "openat": "ENFILE", "readlink": "ENOMEM", "getdents64": "ENOMEM", "newfstatat": "ENOMEM",
          "pread64": "ENOMEM", "statx": "ENOMEM", "readlinkat": "ENOMEM"}
 # Some have hundreds of calls. A full run has all.
-USUAL = [("link", "openat2"), ("link", "readlink"), ("plugins", "getdents64"), ("loader", "readlink"), ("machine", "newfstatat")]
+USUAL = [("link", "openat2"), ("link", "readlink"), ("plugins", "getdents64"), ("loader", "readlink"), ("machine", "newfstatat"),
+         ("overlay", "getdents64")]
 
 RUNS = {
     "link": (["tool"], {"path": "./tool", **OPENED}),
     "script": (["script"], {"path": "./script", **OPENED}),
     "plugins": (["php", "-r", "new DOMDocument(); echo 'loaded';"], OPENED),  # it has one directory of them
     "loader": (["sh", "-c", f"{LOADER} /usr/lib/git-core/git --version; echo $?"], {"execs": [LOADER]}),
+    "overlay": (["sh", "-c", "echo x > new"], {"workspace": "overlay", "execs": []}),
     "reads": (["true"], {"reads": ["/opt"]}),
     "machine": (["true"], {}),  # with a link to /run in `reads`, which is refused
 }
@@ -46,14 +48,19 @@ def prepared(user_box):
     return user_box
 
 
-def called(box, policy, argv, inject=()):
-    """The document, and the call that failed; None: there are fewer calls. The loader may end the command itself."""
+def failing(box, command, call):
+    """Calls the command with one failed call after the other: (the call, the answer), until there is no call more."""
     log = box.base / "traced/log"
-    shutil.rmtree(box.home / ".cache", ignore_errors=True)  # plug-ins are searched, not remembered
-    answer = box.call([*inject, *box.run_argv(argv, policy=policy)])
-    failed = [line for line in log.read_text().splitlines() if "(INJECTED)" in line] if inject else []
-    log.unlink(missing_ok=True)
-    return json.loads(answer.out) if answer.out else None, next(iter(failed), None)
+    for number in range(1, 1000):
+        shutil.rmtree(box.home / ".cache", ignore_errors=True)  # plug-ins are searched, not remembered
+        answer = box.call(["strace", "-qq", "-o", log, "-e", f"trace={call}", "-e",
+                           f"inject={call}:error={CALLS[call]}:when={number}", *command])
+        failed = next((line for line in log.read_text().splitlines() if "(INJECTED)" in line), None)
+        log.unlink()
+        if failed is None:
+            assert number > 1 or call == "statx", "no call was made to fail"
+            return
+        yield failed, answer
 
 
 @pytest.mark.parametrize("name, call", [(name, call) for name in RUNS for call in CALLS] if full() else USUAL)
@@ -63,17 +70,25 @@ def test_call_that_fails_once_decides_nothing(prepared, name, call):
         skip(argv[0], f"{argv[0]} is not installed")
     keys = {**keys, **({"reads": [f"{prepared.base}/machine"]} if name == "machine" else {})}
     policy = prepared.write_policy([prepared.entry(argv[0], route="external", **keys)])
-    usual, _ = called(prepared, policy, argv)
+    command = prepared.run_argv(argv, policy=policy)
+    usual = json.loads(prepared.call(command).out)
     assert usual["outcome"] == ("disallowed" if name == "machine" else "exited"), usual
-    for number in range(1, 1000):
-        document, failed = called(prepared, policy, argv, [
-            "strace", "-qq", "-o", str(prepared.base / "traced/log"), "-e", f"trace={call}", "-e",
-            f"inject={call}:error={CALLS[call]}:when={number}"])
-        if failed is None:
-            break
+    for failed, answer in failing(prepared, command, call):
+        document = json.loads(answer.out) if answer.out else None
         if document is None or document["outcome"] == "spawn_failed":
-            continue
+            continue  # without a document, the loader ended the command
         if document["outcome"] == "policy" and "cannot open policy" in document["error"]["message"]:
             continue  # there is nothing to run by
         assert {key: document[key] for key in SAME} == {key: usual[key] for key in SAME}, (failed, document)
-    assert number > 1 or call == "statx", "no call was made to fail"
+        assert document["changes_incomplete"] or document["changes"] == usual["changes"], (failed, document)
+
+
+def test_directory_that_is_not_empty_is_not_kept_into(prepared):
+    policy = prepared.write_policy([prepared.entry("sh", route="external", workspace="overlay", execs=[])])
+    prepared.own(prepared.directory("kept", 0o700))
+    mine = prepared.file("kept/new", "mine\n")
+    command = prepared.run_argv(["sh", "-c", "echo x > new"], policy=policy, options=["--keep", str(mine.parent)])
+    usual = json.loads(prepared.call(command).out)
+    assert usual["outcome"] != "exited", usual
+    for failed, answer in failing(prepared, command, "getdents64"):
+        assert json.loads(answer.out)["outcome"] != "exited" and mine.read_text() == "mine\n", (failed, answer)
