@@ -82,7 +82,7 @@ static int list_records(struct ck_arena *arena, DIR *directory, struct ck_decisi
 {
     const struct dirent *entry;
     size_t left = ALL_MAX_BYTES;
-    while ((entry = readdir(directory))) {
+    while (errno = 0, !!(entry = readdir(directory))) {
         if (!is_record(entry->d_name))
             continue;
         if (records->count == RECORDS_MAX) {
@@ -96,6 +96,9 @@ static int list_records(struct ck_arena *arena, DIR *directory, struct ck_decisi
             read_record(arena, dirfd(directory), record, &left, &records->errnum) < 0)
             return -ENOMEM;
     }
+    /* The rest of the directory is not known: an old record would look like a new one. */
+    if (errno != 0)
+        records->errnum = errno;
     return 0;
 }
 

@@ -92,3 +92,19 @@ def test_directory_that_is_not_empty_is_not_kept_into(prepared):
     assert usual["outcome"] != "exited", usual
     for failed, answer in failing(prepared, command, "getdents64"):
         assert json.loads(answer.out)["outcome"] != "exited" and mine.read_text() == "mine\n", (failed, answer)
+
+
+def test_record_that_was_not_read_is_not_new(prepared):
+    """A widening is covered by a new record. If the older ones are not all read, each would be one."""
+    entry = prepared.entry("true", route="external", execs=[])
+    for name, keys in (("before", {}), ("after", {"egress": ["a.example.org"]})):
+        prepared.directory(name)
+        prepared.directory(f"{name}/adr")
+        for number in ("0001", "0002", "0003"):
+            prepared.file(f"{name}/adr/{number}-a.md", "# A\n")
+        prepared.file(f"{name}/policy.yaml", json.dumps({"version": 1, "search_path": ["/usr/bin"], "adr_dir": "adr",
+                                                         "tools": [{**entry, **keys}]}), 0o600)
+    command = [prepared.command, "policy", "diff", *(str(prepared.base / name / "policy.yaml") for name in ("before", "after"))]
+    assert prepared.call(command).status == 1
+    for failed, answer in failing(prepared, command, "getdents64"):
+        assert answer.status != 0, (failed, answer)
