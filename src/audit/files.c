@@ -292,10 +292,10 @@ static int has_rotated(void *data, const char *name)
         return -errno;
     (void)ck_fd_take(&fd); /* fdopendir took it: the listing closes it */
     const struct dirent *entry;
-    while ((entry = readdir(listing)))
+    while (errno = 0, !!(entry = readdir(listing)))
         if (ck_name_is_rotated(entry->d_name, name))
             return 1;
-    return 0;
+    return -errno;
 }
 
 /*

@@ -108,3 +108,14 @@ def test_record_that_was_not_read_is_not_new(prepared):
     assert prepared.call(command).status == 1
     for failed, answer in failing(prepared, command, "getdents64"):
         assert answer.status != 0, (failed, answer)
+
+
+def test_deleted_log_is_not_begun_again(prepared):
+    """Its rotated files show that it was there. If they are not seen, the deletion is not noticed."""
+    command = prepared.run_argv(["true"], options=["--audit-max", "1000"])
+    while not [path for path in prepared.log.parent.iterdir() if path.stem.startswith(f"{prepared.log.stem}-")]:
+        assert prepared.call(command).status == 0
+    prepared.log.unlink()
+    assert prepared.call(command).status == 125
+    for failed, answer in failing(prepared, command, "getdents64"):
+        assert answer.status == 125 and not prepared.log.exists(), (failed, answer)
