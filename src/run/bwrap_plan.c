@@ -1,6 +1,7 @@
 /* bwrap_plan.c - finds bwrap and builds its part of a plan. See bwrap_plan.h. */
 #include "run/bwrap_plan.h"
 
+#include "base/errkind.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/quote.h"
@@ -75,7 +76,7 @@ static int find_bwrap(const struct ck_plan_sources *sources, struct ck_identity 
     struct ck_binary binary;
     int r = ck_binary_find(sources->search, &wanted, root, &binary, NULL, error);
     if (r < 0) {
-        error->outcome = CHOKE_JAIL_UNAVAILABLE;
+        error->outcome = ck_errkind_is_shortage(-r) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE;
         return r;
     }
     CK_FD fd = binary.fd;

@@ -106,13 +106,16 @@ static int allow_usr(struct ruleset_builder *ruleset_builder, const char *top)
     if (!stream)
         return -errno;
     int r = allow(ruleset_builder, top, CK_LANDLOCK_GRANT_LIST);
-    for (const struct dirent *entry; r == 0 && (entry = readdir(stream));) {
+    errno = 0;
+    for (const struct dirent *entry; r == 0 && (entry = readdir(stream)); errno = 0) {
         if (entry->d_name[0] == '.' || holds_programs(entry->d_name) ||
             snprintf(path, sizeof(path), "%s/%s", top, entry->d_name) >= (int)sizeof(path))
             continue;
         r = strcmp(path, "/usr/local") == 0 ? allow_usr(ruleset_builder, path)
                                             : allow(ruleset_builder, path, CK_LANDLOCK_GRANT_READ);
     }
+    if (r == 0)
+        r = -errno;
     (void)closedir(stream);
     return r;
 }
