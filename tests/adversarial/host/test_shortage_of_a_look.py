@@ -119,3 +119,22 @@ def test_deleted_log_is_not_begun_again(prepared):
     assert prepared.call(command).status == 125
     for failed, answer in failing(prepared, command, "getdents64"):
         assert answer.status == 125 and not prepared.log.exists(), (failed, answer)
+
+
+LOCKED = {"policy": (["sh", "-c", "echo no"], ["--policy", "{policy}"]), "log": (["say_args"], ["--no-audit"]),
+          "roots": (["say_args"], []), "record": (["say_env"], []), "jail": (["rg", "--version"], ["--jail", "none"])}
+
+
+@pytest.mark.parametrize("call", CALLS if full() else ["openat2", "getdents64"])
+@pytest.mark.parametrize("name", LOCKED)
+def test_lock_holds_when_a_look_fails(machine_box, name, call):
+    """Of the machine's policy, its records, the root and its home."""
+    box = machine_box
+    tools = [box.entry("say_args"), box.entry("say_env", adr="0002"), box.entry("rg", route="external")]
+    box.install(tools, locked=True, **({"roots": [str(box.directory("allowed"))]} if name == "roots" else {}))
+    box.own(box.directory("traced"))
+    argv, options = LOCKED[name]
+    command = box.run_argv(argv, options=[option.format(policy=box.policy) for option in options], policy="default", audit="default")
+    assert json.loads(box.call(command).out)["outcome"] == "disallowed"
+    for failed, answer in failing(box, command, call):
+        assert answer.status in (125, 127), (failed, answer)
