@@ -337,12 +337,11 @@ const struct ck_command ck_command_policy_show = {
     .name = "policy show",
     .operands = "[FILE]",
     .summary = "show the tools of a policy and what each is granted",
-    .details =
-        "Without FILE the default policy is shown: the machine's if there is one, else the embedded one.\n"
-        "The word default is the embedded policy, and catalog is the catalogue, whose entries a policy takes by\n"
-        "their names; files of these names are ./default and ./catalog. --json has every field; chokepoint.h\n"
-        "describes it. --yaml prints a policy that allows the same, as one file: what FILE extends, takes from the\n"
-        "catalogue and grants is in its entries.\n",
+    .details = "Without FILE the default policy is shown: the machine's if there is one, else the embedded one.\n"
+               "The word default is the embedded policy, and catalog is the catalogue, whose entries a policy\n"
+               "takes by their names; files of these names are ./default and ./catalog. --json has every field;\n"
+               "chokepoint.h describes it. --yaml prints a policy that allows the same, as one file: what FILE\n"
+               "extends, takes from the catalogue and grants is in its entries.\n",
     .operand = CK_OPERAND_FILE,
     .options = ck_review_show_options,
     .run = run_show,

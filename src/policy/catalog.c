@@ -143,7 +143,8 @@ static int take(struct taking *taking, uint32_t index)
         if (strcmp(taking->tools[i].name, taking->entry->adds_to) == 0)
             target = &taking->tools[i];
     int r = check_target(taking, target);
-    return r < 0 ? r : add_subcommands(taking, target);
+    /* Without a target it is refused. */
+    return r < 0 || !target ? r : add_subcommands(taking, target);
 }
 
 int ck_catalog_take(struct ck_policy *policy, const struct ck_policy *catalog, const struct ck_yaml_tree *tree,

@@ -264,8 +264,8 @@ struct ck_policy {
 
     /* How it was written. The loader has applied all of it; only reviews and messages read it. */
     bool extends;                   /* extends: default */
-    struct ck_list catalog;         /* names of entries that were taken from the catalogue */
     bool embedded;                  /* it is the default policy: adr_dir is relative to no file */
+    struct ck_list catalog;         /* names of entries that were taken from the catalogue */
     struct ck_list remove;          /* names of tools */
     struct ck_policy_grant *grants; /* in the order of the file */
     uint32_t grants_count;

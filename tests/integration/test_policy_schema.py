@@ -143,7 +143,7 @@ KINDS = {"unknown": unknown_keys, "types": wrong_types, "missing": missing_keys,
 
 
 EXTENDING = {
-    "version": 1, "extends": "default", "adr_dir": "adr", "remove": ["docker"],
+    "version": 1, "extends": "default", "adr_dir": "adr", "remove": ["docker"], "catalog": ["cat", "find"],
     "grant": [{"name": "npm", "why": "w", "adr": "0001", "egress": ["a.example.org"], "env": ["TZ"]},
               {"name": "npm", "subcommand": "ci", "why": "w", "adr": "0001", "options": ["--x=<number>"], "execs": ["sh"]}],
 }
@@ -154,6 +154,8 @@ BAD_EXTENDING = {
     "route": {"grant": [{"name": "npm", "route": "direct"}]}, "limits": {"grant": [{"name": "npm", "limits": {}}]},
     "adr": {"grant": [{"name": "npm", "adr": "1", "egress": ["a.example.org"]}]},
     "host": {"grant": [{"name": "npm", "egress": ["A.example.org"]}]}, "without": {"extends": None},
+    "no-entry": {"catalog": []}, "entry-twice": {"catalog": ["cat", "cat"]}, "entry-word": {"catalog": "cat"},
+    "entry-number": {"catalog": [["cat"]]},
 }
 
 
@@ -162,6 +164,8 @@ def test_extending_document_is_accepted_by_both(user_box):
     assert loads(user_box, EXTENDING)
     smallest = {"version": 1, "extends": "default"}
     assert accepts(smallest) and loads(user_box, smallest)
+    taken = {"version": 1, "search_path": ["/bin"], "catalog": ["cat"], "remove": [], "grant": []}
+    assert accepts(taken) and loads(user_box, taken)
 
 
 @pytest.mark.parametrize("name", BAD_EXTENDING)
