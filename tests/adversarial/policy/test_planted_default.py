@@ -1,9 +1,9 @@
 """Promise: The policy that is meant.
 Attacker: the repository, or whoever writes a part of the caller's policy. Means: files named `default` in the working
-directory, next to the policy and in HOME, for a policy with `extends: default`; an `extends` that names a file; grants
-that would take a protection away.
+directory, next to the policy and in HOME, for a policy with `extends: default`; the same for entries of `catalog`; an
+`extends` that names a file; grants that would take a protection away.
 
-Expected: `default` is the policy of the build, whatever files exist. No other value loads. A grant only lengthens lists
+Expected: `default` and `catalog` are those of the build, whatever files exist. No other value loads. A grant only lengthens lists
 that are granted to callers or closed, and what the default policy denies or sets cannot be granted.
 """
 import json
@@ -29,6 +29,21 @@ def test_files_of_that_name_are_not_read(box):
     # The same file does what the attacker wants if the caller names it.
     mine = box.file("policy/named.yaml", hostile, 0o600)
     assert box.run("sh", "-c", f": > {box.canary()}", policy=mine).outcome == "exited" and box.canary().exists()
+
+
+def test_files_of_the_catalogue_are_not_read(box):
+    loose = box.entry("cat")
+    for top in (box.root, box.home, box.base / "policy"):
+        for name in ("cat", "cat.yaml", "catalog.yaml", "text.yaml"):
+            (top / name).write_text(json.dumps({"tools": [loose]}), encoding="ascii")
+        (top / "catalog").mkdir()
+        (top / "catalog/text.yaml").write_text(json.dumps({"tools": [loose]}), encoding="ascii")
+    answer = box.run("cat", "/etc/passwd", policy=extending(box, catalog=["cat"]))
+    assert (answer.outcome, answer["rule"]) == ("disallowed", "tools.cat.args.operands"), answer.document
+    for name in ("./cat", "cat.yaml", "../root/cat", "catalog/text.yaml", "text"):
+        assert box.run("cat", policy=extending(box, catalog=[name])).outcome == "policy", name
+    # The loose entry does what the attacker wants if the caller writes it.
+    assert box.run("cat", "/etc/passwd", policy=extending(box, tools=[loose])).outcome == "exited"
 
 
 @pytest.mark.parametrize("name", [*NAMES[1:], "./default", "/etc/passwd", "Default", "default ", "", ["default"], {"a": "b"}, True])
