@@ -136,6 +136,50 @@ CHOKE_API int choke_policy_diff(struct choke_policy *old_policy, struct choke_po
                                 struct choke_diff **ret_diff, struct choke_error *error);
 CHOKE_API void choke_diff_free(struct choke_diff *diff); /* NULL is fine */
 
+/* ---- an entry from a call ----------------------------------------------------------------- */
+
+/*
+ * A call to learn from. The tool need not be in the policy: this is the one function that runs one
+ * that is not. It runs in the native jail with namespaces, without a network, where it may execute
+ * every file of the system; what it executes is noted. The repository is not changed.
+ */
+struct choke_learn {
+    const char *const *argv; /* NULL-terminated; argv[0] is a name in the search path */
+    const char *root;
+    uint64_t timeout_ms;     /* CHOKE_TIMEOUT_FROM_POLICY: 60 seconds, or the limit of the entry */
+    const char *policy_path; /* the policy that the entry is for; NULL: none */
+    const char *adr;         /* four digits; NULL: the number after the last one in adr_dir */
+    const char *why;         /* NULL: a sentence that says what to write */
+    choke_output_fn on_output;
+    void *output_data;
+};
+
+struct choke_learned {
+    /* how the learning run ended; error: why nothing ran, or what ended it */
+    enum choke_outcome outcome;
+    int exit_code;
+    struct choke_error error;
+    /*
+     * The smallest entry under which the call passes, as a member of `tools`. If policy_path has the
+     * entry already: what is added to it, as comments. NULL if nothing ran.
+     */
+    const char *entry;
+    const char *policy_text; /* with policy_path: the file with it; NULL: nothing is to be added */
+    const char *record_path; /* without adr: the decision record to write, and where; else NULL */
+    const char *record;
+    bool passes;        /* it was tried: the call succeeds with it, all questions answered with yes */
+    const char *reason; /* why it does not; or NULL */
+};
+
+/*
+ * Each run is in the default audit log, with "learn". A locked policy refuses it to all but root.
+ * Returns 0, also if the tool failed or the run was refused; a negative errno and *error if the call
+ * is not valid, or a policy cannot be read or added to.
+ */
+CHOKE_API int choke_policy_learn(const struct choke_learn *learn, struct choke_learned **ret_learned,
+                                 struct choke_error *error);
+CHOKE_API void choke_learned_free(struct choke_learned *learned); /* NULL is fine */
+
 #ifdef __cplusplus
 }
 #endif

@@ -605,6 +605,6 @@ CHOKE_API const char *choke_severity_name(enum choke_severity severity);
 #include "chokepoint-audit.h"  /* choke_audit_verify, choke_audit_head, choke_audit_keygen */
 #include "chokepoint-lint.h"   /* choke_lint */
 #include "chokepoint-ready.h"  /* choke_doctor, choke_lock_write, choke_lock_check */
-#include "chokepoint-review.h" /* choke_policy_open, _open_embedded, _file, _check, _json, _yaml, _diff */
+#include "chokepoint-review.h" /* choke_policy_open, _open_embedded, _file, _check, _json, _yaml, _diff, _learn */
 
 #endif

@@ -61,6 +61,8 @@ perl                  command perl
 php-cli               command php
 php-xml               command php
 lua5.4                command lua5.4
+golang-go             file /usr/bin/go
+cargo                 file /usr/bin/cargo
 python3-lxml          python lxml
 '
 # Tools of the policy that the demo uses if they are there. Docker is not listed: a daemon is for the owner of the machine

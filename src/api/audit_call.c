@@ -254,6 +254,7 @@ int ck_audit_write_call(struct choke_job *job, const struct choke_request *reque
         .limits_count = list_limits(&plan->verdict.limits, limits),
         .timeout_ms = plan->verdict.timeout_ms,
         .sandbox = request->sandbox,
+        .learn = job->context->learn.session,
     };
     fill_jail(&call, plan);
     /*

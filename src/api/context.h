@@ -13,6 +13,7 @@
 #include "api/machine.h"
 #include "api/proof_memory.h"
 #include "api/slices.h"
+#include "base/denial.h"
 #include "egress/proxy.h"
 #include "policy/load.h"
 #include "run/bwrap_plan.h"
@@ -22,6 +23,16 @@
 #include "sys/digest.h"
 
 #include <sys/types.h>
+
+/* For `policy learn`; zero-filled: an ordinary context. */
+struct ck_learning {
+    bool session; /* every run is recorded as one of `policy learn` */
+    bool jail;    /* runs are in the learning jail */
+    char *records;
+    size_t bytes;
+    uint64_t more;    /* events without a record */
+    const char *tool; /* path of the tool in the jail; or NULL */
+};
 
 struct choke_context {
     pid_t owner;
@@ -57,6 +68,7 @@ struct choke_context {
     uint64_t generation;     /* how often the authority has changed */
     bool git_reported;       /* that a git directory is not shown was reported */
     bool fds_closed;         /* the program has closed our descriptors */
+    struct ck_learning learn;
     struct ck_slices slices;
 };
 
@@ -173,6 +185,21 @@ void ck_result_egress(struct choke_result *result, const struct ck_proxy_gate_to
 
 /* The run has ended: puts what its jail refused into the result. */
 void ck_denied_end(struct choke_job *job);
+
+/* The next record from *at on; ret_text: its path, followed by the program. False: there is none. */
+bool ck_denied_next(const char **at, const char *end, struct ck_denial_record *ret_record, const char **ret_text);
+
+/* Is it about something that the jail refused? text: its path. */
+bool ck_denied_is_refusal(const struct ck_denial_record *record, const char *text);
+const char *ck_denied_kind(uint32_t kind); /* as in the result */
+
+/* Escaped, and without a credential. NULL: no memory. */
+const char *ck_denied_show(struct ck_arena *arena, const char *text);
+
+/* ---- learn.c ---- */
+
+/* A learning run has ended: keeps the records of its jail. more: how many are missing. */
+void ck_learn_keep(struct choke_job *job, const char *records, size_t bytes, uint64_t more);
 
 /* ---- egress.c ---- */
 

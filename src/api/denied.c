@@ -18,8 +18,7 @@
 
 #define DELETED " (deleted)" /* what the kernel appends to the path of a file without a name */
 
-/* Escaped, and without a credential. NULL: no memory. */
-static const char *show(struct ck_arena *arena, const char *text)
+const char *ck_denied_show(struct ck_arena *arena, const char *text)
 {
     size_t size = strlen(text) * CK_QUOTE_PIECE_MAX + 1;
     char *quoted = ck_arena_alloc(arena, size);
@@ -35,7 +34,7 @@ static const char *name_of(struct ck_arena *arena, const struct choke_job *job, 
     if (length > suffix && strcmp(by + length - suffix, DELETED) == 0)
         by[length - suffix] = '\0';
     const char *slash = strrchr(by, '/');
-    return show(arena, slash ? slash + 1 : by);
+    return ck_denied_show(arena, slash ? slash + 1 : by);
 }
 
 static const char *const kinds[] = {[CK_DENIAL_EXEC] = "exec",
@@ -44,11 +43,16 @@ static const char *const kinds[] = {[CK_DENIAL_EXEC] = "exec",
                                     [CK_DENIAL_WRITE] = "write",
                                     [CK_DENIAL_CONNECT] = "connect"};
 
+const char *ck_denied_kind(uint32_t kind)
+{
+    return kind < sizeof(kinds) / sizeof(kinds[0]) ? kinds[kind] : NULL;
+}
+
 /*
  * Is it a refusal by the jail? A file that does not exist inside is one only if the caller finds it
  * outside; of a file that was to be made, its directory.
  */
-static bool is_denial(const struct ck_denial_record *record, const char *text)
+bool ck_denied_is_refusal(const struct ck_denial_record *record, const char *text)
 {
     char path[CK_DENIAL_PATH_MAX + 1];
     struct stat status;
@@ -78,13 +82,27 @@ static bool fill(struct choke_job *job, struct ck_arena *arena, const struct ck_
     memcpy(by, text + record->path_length, record->by_length);
     path[record->path_length] = by[record->by_length] = '\0';
     *ret = (struct choke_denial){.kind = kinds[record->kind],
-                                 .path = show(arena, path),
+                                 .path = ck_denied_show(arena, path),
                                  .by = name_of(arena, job, by),
                                  .errnum = (int)record->error};
     if (!ret->path || !ret->by)
         return false;
     if (record->kind == CK_DENIAL_EXEC)
         ret->add = ck_denied_add_exec(&job->context->search, job->root, path, ret->by, arena);
+    return true;
+}
+
+bool ck_denied_next(const char **at, const char *end, struct ck_denial_record *ret_record, const char **ret_text)
+{
+    if ((size_t)(end - *at) < sizeof(*ret_record))
+        return false;
+    memcpy(ret_record, *at, sizeof(*ret_record));
+    size_t size = sizeof(*ret_record) + (size_t)ret_record->path_length + ret_record->by_length;
+    size += -size % CK_DENIAL_ALIGNMENT;
+    if (size > (size_t)(end - *at))
+        return false;
+    *ret_text = *at + sizeof(*ret_record);
+    *at += size;
     return true;
 }
 
@@ -95,17 +113,12 @@ static size_t read_records(struct choke_job *job, struct ck_arena *arena, const 
     const char *end = at + head->bytes;
     size_t count = 0;
     *ret_read = 0;
-    while (*ret_read < head->count && (size_t)(end - at) >= sizeof(struct ck_denial_record)) {
-        struct ck_denial_record record;
-        memcpy(&record, at, sizeof(record));
-        size_t size = sizeof(record) + (size_t)record.path_length + record.by_length;
-        size += -size % CK_DENIAL_ALIGNMENT;
-        if (size > (size_t)(end - at))
+    struct ck_denial_record record;
+    const char *text;
+    while (*ret_read < head->count && ck_denied_next(&at, end, &record, &text)) {
+        bool denied = ck_denied_is_refusal(&record, text);
+        if (denied && !fill(job, arena, &record, text, &list[count]))
             break;
-        bool denied = is_denial(&record, at + sizeof(record));
-        if (denied && !fill(job, arena, &record, at + sizeof(record), &list[count]))
-            break;
-        at += size;
         count += denied ? 1 : 0;
         ++*ret_read;
     }
@@ -125,6 +138,8 @@ void ck_denied_end(struct choke_job *job)
     if (!run->denied || run->denied_bytes < sizeof(head))
         return;
     memcpy(&head, run->denied, sizeof(head));
+    if (job->context->learn.jail)
+        ck_learn_keep(job, run->denied + sizeof(head), run->denied_bytes - sizeof(head), head.more);
     result->denied_more = head.more;
     if (head.bytes != run->denied_bytes - sizeof(head) || head.count > CK_DENIALS_MAX)
         return;

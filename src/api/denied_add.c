@@ -141,21 +141,30 @@ static const struct ck_helper_set *find_set(struct ck_binary_search *search, str
     return best;
 }
 
-const char *ck_denied_add_exec(struct ck_binary_search *search, struct ck_identity root, const char *path,
-                               const char *by, struct ck_arena *arena)
+bool ck_denied_add_choose(struct ck_binary_search *search, struct ck_identity root, const char *path, const char *by,
+                          struct ck_denied_add_choice *ret)
 {
     const char *name = last_part(path);
     if (path[0] != '/' || path[strspn(path, PLAIN)] != '\0' || name[0] == '\0' || changes_user(name))
-        return NULL;
+        return false;
     CK_HEAP char *real = ck_heap_own(find_helper(search, root, name, path));
     if (!real)
-        return NULL;
+        return false;
     const struct refused_file file = {.path = path, .real = real};
-    const struct ck_helper_set *set = find_set(search, root, &file, by);
-    if (set)
-        return ck_arena_printf(arena, "uses: [%s]", set->name);
     /* The name alone, where the search path leads to the same file. */
     CK_HEAP char *by_name = ck_heap_own(find_helper(search, root, name, NULL));
     bool same = by_name && strcmp(by_name, real) == 0;
-    return ck_arena_printf(arena, "execs: [%s]", same ? name : path);
+    *ret = (struct ck_denied_add_choice){
+        .set = find_set(search, root, &file, by), .file = same ? name : path, .by_name = same};
+    return true;
+}
+
+const char *ck_denied_add_exec(struct ck_binary_search *search, struct ck_identity root, const char *path,
+                               const char *by, struct ck_arena *arena)
+{
+    struct ck_denied_add_choice choice;
+    if (!ck_denied_add_choose(search, root, path, by, &choice))
+        return NULL;
+    return choice.set ? ck_arena_printf(arena, "uses: [%s]", choice.set->name)
+                      : ck_arena_printf(arena, "execs: [%s]", choice.file);
 }

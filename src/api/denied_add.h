@@ -3,6 +3,7 @@
 #define CK_API_DENIED_ADD_H
 
 #include "base/arena.h"
+#include "policy/helper_sets.h"
 #include "sys/binary.h"
 
 /*
@@ -13,5 +14,16 @@
  */
 const char *ck_denied_add_exec(struct ck_binary_search *search, struct ck_identity root, const char *path,
                                const char *by, struct ck_arena *arena);
+
+/* What would allow it. */
+struct ck_denied_add_choice {
+    const struct ck_helper_set *set; /* a set that has the file; or NULL */
+    const char *file;                /* its name if the search path leads to it, else its path; a part of path */
+    bool by_name;
+};
+
+/* The same for a caller who chooses between the set and the file. False: neither may be suggested. */
+bool ck_denied_add_choose(struct ck_binary_search *search, struct ck_identity root, const char *path, const char *by,
+                          struct ck_denied_add_choice *ret);
 
 #endif

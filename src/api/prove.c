@@ -151,6 +151,7 @@ static struct ck_native_wanted wanted_for(struct choke_context *context, struct 
                                      .search_count = context->search.count,
                                      .workspace_code = kind.form.workspace_code,
                                      .loopback = kind.form.loopback,
+                                     .learn = kind.form.learn,
                                      .egress = kind.form.egress,
                                      .libraries = kind.libraries,
                                      .proof = kind.libraries,

@@ -277,6 +277,8 @@ int ck_body_write_call(struct ck_record *record, const char *kind, const struct 
         ck_json_bool(json, "workspace_code", true);
     if (call->loopback)
         ck_json_bool(json, "loopback", true);
+    if (call->learn)
+        ck_json_bool(json, "learn", true);
     return 0;
 }
 

@@ -62,6 +62,7 @@ struct ck_audit_call {
     const char *const *shown; /* directories that the jail shows too; NULL: none */
     const char *const *egress;
     bool workspace_code, loopback;
+    bool learn; /* a run of `policy learn` */
 };
 
 /* A decision of the proxy about one connection, or the end of the connection. */

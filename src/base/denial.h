@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define CK_DENIALS_MAX 64
+#define CK_DENIALS_LEARN_MAX 256 /* in a run of `policy learn` */
 /* The head and all records. Few of the records are long, so they have different lengths. */
 #define CK_DENIALS_BYTES 32768
 #define CK_DENIAL_PATH_MAX 4096
@@ -23,6 +24,10 @@ enum ck_denial_kind {
     CK_DENIAL_OPEN,     /* not opened for reading; ENOENT: if it exists on the host */
     CK_DENIAL_WRITE,    /* not opened for writing, created, renamed or removed; ENOENT as above */
     CK_DENIAL_CONNECT,  /* no socket, or no connection; the path is its text */
+    /* In a run of `policy learn` also what was not refused, without an errno: */
+    CK_DENIAL_LEARNED,           /* a file was executed */
+    CK_DENIAL_LEARNED_WORKSPACE, /* and so on: by code beneath the root */
+    CK_DENIAL_LEARNED_CODE,      /* a file beneath the root was executed, or mapped as code */
 };
 
 /* Followed by the records, as many bytes as it says. */

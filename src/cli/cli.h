@@ -37,6 +37,7 @@ struct ck_command {
 extern const struct ck_command ck_command_run;
 extern const struct ck_command ck_command_policy_check;
 extern const struct ck_command ck_command_policy_init;
+extern const struct ck_command ck_command_policy_learn;
 extern const struct ck_command ck_command_policy_show;
 extern const struct ck_command ck_command_policy_diff;
 extern const struct ck_command ck_command_policy_explain;

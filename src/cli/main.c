@@ -28,6 +28,7 @@ const struct ck_command *const ck_commands[] = {
     &ck_command_run,
     &ck_command_policy_check,
     &ck_command_policy_init,
+    &ck_command_policy_learn,
     &ck_command_policy_show,
     &ck_command_policy_diff,
     &ck_command_policy_explain,

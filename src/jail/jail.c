@@ -32,7 +32,8 @@ const char *ck_jail_reason(bool on_linux, const char *found)
 
 static size_t form_index(struct ck_jail_form form)
 {
-    return (form.egress ? 1u : 0u) | (form.workspace_code ? 2u : 0u) | (form.loopback ? 4u : 0u);
+    return (form.egress ? 1u : 0u) | (form.workspace_code ? 2u : 0u) | (form.loopback ? 4u : 0u) |
+           (form.learn ? 8u : 0u);
 }
 
 const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck_jail *jail, struct ck_jail_form form)

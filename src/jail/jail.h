@@ -42,9 +42,10 @@ struct ck_jail_form {
     bool egress;         /* restricted egress, which only a jail with its own network has */
     bool workspace_code; /* files beneath the root can be executed; needs a mount namespace */
     bool loopback;       /* sockets on loopback; needs a network namespace */
+    bool learn;          /* every file of the system can be executed, for `policy learn` */
 };
 
-#define CK_JAIL_FORMS 8
+#define CK_JAIL_FORMS 16
 
 /* What a run needs of a jail. */
 struct ck_jail_needs {

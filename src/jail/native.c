@@ -144,7 +144,18 @@ static void add_python_settings(struct ck_native_builder *program)
     globfree(&found);
 }
 
-static void add_system(struct ck_native_builder *program)
+/* A link is followed to a tree that is allowed itself. */
+static void allow_tree(struct ck_native_builder *program, const char *tree)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    (void)snprintf(path, sizeof(path), "/%s", tree);
+    if (lstat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        ck_native_program_allow(program, path);
+}
+
+/* learn: the trees are code, and everything in them may be executed. */
+static void add_system(struct ck_native_builder *program, bool learn)
 {
     static const char *const directories[] = {"work", "tmp", "proc", "dev", "etc", TOOLS};
     static const char *const links[][2] = {{"dev/fd", "/proc/self/fd"},
@@ -154,8 +165,11 @@ static void add_system(struct ck_native_builder *program)
                                            {"dev/shm", CK_JAIL_SHM}};
     for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
         ck_native_program_add(program, CK_NATIVE_OP_DIRECTORY, directories[i], NULL);
-    for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++)
-        add_host_path(program, trees[i], CK_NATIVE_OP_BIND);
+    for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
+        add_host_path(program, trees[i], learn ? CK_NATIVE_OP_BIND_CODE : CK_NATIVE_OP_BIND);
+        if (learn)
+            allow_tree(program, trees[i]);
+    }
     /*
      * The kernel lets a user namespace mount a new /proc only if a fully visible one is mounted
      * already. Each run mounts its own over this one.
@@ -433,6 +447,7 @@ static int write_program(struct ck_native_builder *program, const struct ck_nati
         .gate_port = wanted->egress ? CK_JAIL_GATE_PORT : 0,
         .gate_reports_attempts = wanted->egress && wanted->reports_attempts,
         .why = wanted->names_execs && wanted->why,
+        .learn = wanted->learn,
     };
     unsigned options = (wanted->tracing ? (unsigned)CK_SECCOMP_TRACING : 0) |
                        (wanted->loopback ? (unsigned)CK_SECCOMP_LOOPBACK : 0) |
@@ -460,7 +475,7 @@ static int make(const struct ck_native_wanted *wanted, int *ret_fd, struct choke
     struct ck_depend depend = {.search = wanted->search, .search_count = wanted->search_count, .versions_only = true};
     if (wanted->plugins)
         ck_plugins_reset(wanted->plugins);
-    add_system(&program);
+    add_system(&program, wanted->learn);
     if (wanted->loopback)
         ck_native_program_add(&program, CK_NATIVE_OP_TEXT, "etc/hosts", HOSTS);
     if (wanted->libraries)

@@ -55,6 +55,7 @@ struct ck_native_wanted {
     bool reports_attempts;           /* with egress: direct attempts are reported */
     bool names_execs;                /* refused executions are named */
     bool why;                        /* with names_execs: everything else that is refused, too */
+    bool learn;                      /* with names_execs: the system's trees are code, and executions are noted */
     struct ck_arena *arena;          /* for the resulting paths */
     struct ck_native_loader *loader; /* result: the loader that was copied; NULL: not wanted */
     struct ck_plugins *plugins;      /* result: plug-ins that are code where libraries are not; NULL: without */

@@ -108,8 +108,8 @@ struct ck_native_program {
      * execution without this key.
      */
     uint64_t exec_key;
-    uint32_t why; /* with a key: init names everything else that is refused, too (keeper/why.c) */
-    uint32_t reserved;
+    uint32_t why;   /* with a key: init names everything else that is refused, too (keeper/why.c) */
+    uint32_t learn; /* the system's trees are code, and init notes what is executed (keeper/learn.c) */
 };
 
 /*

@@ -194,6 +194,7 @@ static size_t pack(struct program_packer *packer, const struct ck_native_builder
         .gate_reports_attempts = settings->gate_reports_attempts ? 1 : 0,
         .exec_key = settings->exec_key,
         .why = settings->why ? 1 : 0,
+        .learn = settings->learn ? 1 : 0,
     };
     set_landlock(&head, settings->landlock_abi);
     /* A rule names a port and no address, and the ports of the tool's servers are not known. */

@@ -45,6 +45,7 @@ struct ck_native_program_settings {
     bool gate_reports_attempts;
     uint64_t exec_key; /* 0: refused executions are not named */
     bool why;
+    bool learn;
 };
 
 /*

@@ -306,3 +306,16 @@ const char *ck_policy_yaml(const struct ck_policy *policy, struct ck_arena *aren
     out.text[out.length] = '\0';
     return out.text;
 }
+
+const char *ck_policy_yaml_text(const char *text, struct ck_arena *arena)
+{
+    struct yaml_out out = {0};
+    put_text(&out, text);
+    out.text = ck_arena_alloc(arena, out.length + 1);
+    if (!out.text)
+        return NULL;
+    out.length = out.column = 0;
+    put_text(&out, text);
+    out.text[out.length] = '\0';
+    return out.text;
+}

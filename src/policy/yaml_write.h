@@ -12,4 +12,7 @@
 /* Text in the arena; NULL when out of memory. */
 const char *ck_policy_yaml(const struct ck_policy *policy, struct ck_arena *arena);
 
+/* One text, with quotes where they are needed; also inside of brackets. NULL when out of memory. */
+const char *ck_policy_yaml_text(const char *text, struct ck_arena *arena);
+
 #endif

@@ -46,6 +46,16 @@ static void rename_execs(struct ck_plan *plan, size_t count)
             plan->layers[i] = "execs_outside_root";
 }
 
+/* A jail in which a tool may execute every file of the system has no such layer. */
+static size_t drop_learned(struct ck_plan *plan, size_t count)
+{
+    size_t remaining = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!plan->learn || strncmp(plan->layers[i], "execs", strlen("execs")) != 0)
+            plan->layers[remaining++] = plan->layers[i];
+    return remaining;
+}
+
 /* The layers that the result of the run reports. */
 static void list_layers(struct ck_plan *plan)
 {
@@ -57,6 +67,7 @@ static void list_layers(struct ck_plan *plan)
         plan->layers[count++] = "execs";
     count = drop_without_landlock(plan, count);
     rename_execs(plan, count);
+    count = drop_learned(plan, count);
     if (plan->workspace == CK_WORKSPACE_OVERLAY && count < CK_LAYERS_MAX)
         plan->layers[count++] = "overlay";
     if (plan->verdict.egress_count > 0 && count < CK_LAYERS_MAX)
@@ -140,6 +151,7 @@ static int place_tools(const struct setup *setup, const char **ret_tool)
         .reports_attempts = plan->jail.reports_attempts,
         .names_execs = plan->jail.names_execs,
         .why = plan->why && plan->jail.names_execs,
+        .learn = plan->learn,
         .arena = &plan->arena};
     if (ck_native_images_find(setup->sources->native_images, &wanted, &plan->native_jail, inside,
                               &plan->verdict.error) < 0)

@@ -23,7 +23,8 @@
 
 struct ck_native_images_entry {
     struct ck_native_image image;
-    bool libraries, plugins, in_place, tracing, workspace_code, loopback, egress, reports_attempts, names_execs, why;
+    bool libraries, plugins, in_place, tracing, workspace_code, loopback, egress, reports_attempts, names_execs, why,
+        learn;
     bool in_workspace;              /* the first tool is beneath the root */
     bool stale;                     /* a file of the system has changed: it is not looked at again */
     char *places;                   /* where the root and the shown directories are, as text: see places_of */
@@ -66,7 +67,8 @@ struct file_set {
     struct ck_native_file files[FILES_MAX];
     struct ck_version versions[FILES_MAX];
     struct ck_helper_files helpers;
-    bool libraries, plugins, in_place, tracing, workspace_code, loopback, egress, reports_attempts, names_execs, why;
+    bool libraries, plugins, in_place, tracing, workspace_code, loopback, egress, reports_attempts, names_execs, why,
+        learn;
     const struct ck_native_images_wanted *wanted;
     const char *places;
     size_t count;
@@ -142,9 +144,10 @@ static struct ck_native_images_entry *find_entry(const struct ck_native_images *
         bool same = entry->count > 0 && entry->count == file_set->count && entry->tracing == file_set->tracing &&
                     entry->egress == file_set->egress && entry->reports_attempts == file_set->reports_attempts &&
                     entry->names_execs == file_set->names_execs && entry->why == file_set->why &&
-                    entry->in_place == file_set->in_place && entry->libraries == file_set->libraries &&
-                    entry->plugins == file_set->plugins && entry->workspace_code == file_set->workspace_code &&
-                    entry->loopback == file_set->loopback && entry->in_workspace == file_set->files[0].in_workspace &&
+                    entry->learn == file_set->learn && entry->in_place == file_set->in_place &&
+                    entry->libraries == file_set->libraries && entry->plugins == file_set->plugins &&
+                    entry->workspace_code == file_set->workspace_code && entry->loopback == file_set->loopback &&
+                    entry->in_workspace == file_set->files[0].in_workspace &&
                     strcmp(entry->places, file_set->places) == 0;
         for (size_t k = 0; same && k < file_set->count; k++)
             same = ck_version_equal(&entry->files[k], &file_set->versions[k]);
@@ -184,6 +187,7 @@ static struct ck_native_images_entry *new_entry(struct ck_native_images *native_
     entry->reports_attempts = file_set->reports_attempts;
     entry->names_execs = file_set->names_execs;
     entry->why = file_set->why;
+    entry->learn = file_set->learn;
     entry->image = (struct ck_native_image){.fd = fd, .number = ++native_images->last_number};
     entry->count = file_set->count;
     entry->files = calloc(entry->count, sizeof(*entry->files));
@@ -223,6 +227,7 @@ static int make_entry(struct ck_native_images *native_images, struct file_set *f
         .reports_attempts = file_set->reports_attempts,
         .names_execs = file_set->names_execs,
         .why = file_set->why,
+        .learn = file_set->learn,
         .arena = arena,
         .loader = &loader,
         .plugins = file_set->plugins ? &found : NULL,
@@ -259,6 +264,7 @@ int ck_native_images_find(struct ck_native_images *native_images, const struct c
         file_set->reports_attempts = wanted->reports_attempts;
         file_set->names_execs = wanted->names_execs;
         file_set->why = wanted->why;
+        file_set->learn = wanted->learn;
         file_set->wanted = wanted;
         file_set->places = places_of(wanted);
         file_set->count = file_set->helpers.count = 0;

@@ -36,6 +36,7 @@ struct ck_native_images_wanted {
     bool reports_attempts;  /* with egress: jail/native.h */
     bool names_execs;       /* jail/native.h */
     bool why;               /* jail/native.h */
+    bool learn;             /* jail/native.h */
     struct ck_arena *arena; /* for the paths that are found */
 };
 

@@ -30,6 +30,7 @@
 #define TEXT(number) #number
 #define URL_AT(port) "http://127.0.0.1:" TEXT(port)
 #define GATE_URL URL_AT(CK_JAIL_GATE_PORT)
+#define LEARN_PREFIX "'policy learn' needs the native jail with user namespaces: "
 
 struct planner {
     const struct ck_plan_sources *sources;
@@ -147,15 +148,25 @@ static int step_jail(struct planner *planner)
     struct ck_grant grant;
     ck_grant_of(&plan->verdict, &grant);
     bool locked = ck_locked_needs_jail(planner->sources->locked, plan);
+    bool learn = planner->sources->learn;
     const struct ck_jail_needs needs = {
-        .whole = request->require_jail || request->sandbox || locked,
-        .whole_by = locked ? CK_LOCKED_PREFIX : "",
+        .whole = request->require_jail || request->sandbox || locked || learn,
+        .whole_by = locked  ? CK_LOCKED_PREFIX
+                    : learn ? LEARN_PREFIX
+                            : "",
         .form = {.egress = plan->verdict.egress_count > 0,
                  .workspace_code = !!grant.workspace_code,
-                 .loopback = !!grant.loopback},
+                 .loopback = !!grant.loopback,
+                 .learn = learn},
     };
     if (ck_jail_choose(planner->sources->jails, plan->verdict.jail, needs, &plan->jail, &plan->verdict.error) < 0)
         return refuse(planner, "request.jail");
+    if (learn && !plan->jail.names_execs) {
+        (void)ck_error_set(&plan->verdict.error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
+                           LEARN_PREFIX "executions cannot be watched on this machine; see 'chokepoint doctor'");
+        return refuse(planner, "request.jail");
+    }
+    plan->learn = learn;
     plan->stdin_form = stdin_form(plan);
     plan->why = request->why;
     plan->loopback = !!grant.loopback;

@@ -39,6 +39,7 @@ struct ck_plan_sources {
     struct ck_jails *jails;
     struct ck_bwrap_state *bwrap_state;
     int null_fd;
+    bool learn;             /* plans are for `policy learn` */
     const char *audit_path; /* absolute; NULL: no audit log */
     /* The directory of the state of chokepoint, which may not exist; false: no directory is known. */
     bool (*find_state)(const char *home, char ret_path[PATH_MAX]);
@@ -108,6 +109,7 @@ struct ck_plan {
     bool tool_in_workspace;     /* its file is beneath the root, too: it is no link to a file of the system */
     bool keep_executable;       /* execute_fd stays open in the tool, for the interpreter to read */
     bool why;                   /* of the request: everything that the jail refuses is named */
+    bool learn;                 /* for `policy learn`: what the tool executes is noted, and not refused */
     struct ck_jail_choice jail;
     const char *layers[CK_LAYERS_MAX + 1]; /* the layers of the run; constants */
     struct ck_native_image native_jail;    /* its descriptor belongs to the context */

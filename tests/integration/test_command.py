@@ -274,7 +274,7 @@ def test_bash_completes_commands_options_and_tools(user_box, completion):
 
 def test_bash_completes_subcommands(user_box, completion):
     assert complete(user_box, completion, "pol") == ["policy"]
-    assert complete(user_box, completion, "policy", "") == ["--help", "check", "init", "show", "diff", "explain"]
+    assert complete(user_box, completion, "policy", "") == ["--help", "check", "init", "learn", "show", "diff", "explain"]
     assert complete(user_box, completion, "policy", "di") == ["diff"]
     assert complete(user_box, completion, "policy", "diff", "--j") == ["--json"]
     assert complete(user_box, completion, "policy", "diff", "") == []  # bash offers files

@@ -16,6 +16,7 @@
 
 #include "run/create.h"
 #include "run/keeper/init.h"
+#include "run/keeper/learn.h"
 #include "run/keeper/listener.h"
 #include "run/keeper/native_jail.h"
 #include "run/keeper/nolibc.h"
@@ -84,28 +85,22 @@ static bool copy_short(char to[CK_EXEC_NAMES_TEXT], const char *text)
 
 /* ---- the path ---- */
 
-/* What a system call is about. */
-struct exec_target {
-    int directory_fd;
-    uint64_t path_at;
-    uint32_t flags;
-    bool only_asks; /* access with X_OK: nothing is executed */
-};
-
-static struct exec_target target_of(const struct seccomp_notif *asked)
+static struct ck_exec_names_target target_of(const struct seccomp_notif *asked)
 {
     const uint64_t *args = (const void *)asked->data.args;
     enum ck_create_naming naming = ck_create_naming_of(asked->data.nr);
     if (naming == CK_CREATE_BY_PATH)
-        return (struct exec_target){.directory_fd = AT_FDCWD, .path_at = args[0]};
+        return (struct ck_exec_names_target){.directory_fd = AT_FDCWD, .path_at = args[0]};
     if (naming == CK_CREATE_BY_DESCRIPTOR)
-        return (struct exec_target){.directory_fd = (int)args[0], .path_at = args[1], .flags = (uint32_t)args[4]};
+        return (struct ck_exec_names_target){
+            .directory_fd = (int)args[0], .path_at = args[1], .flags = (uint32_t)args[4]};
 #ifdef __NR_access
     if (asked->data.nr == __NR_access)
-        return (struct exec_target){.directory_fd = AT_FDCWD, .path_at = args[0], .only_asks = true};
+        return (struct ck_exec_names_target){.directory_fd = AT_FDCWD, .path_at = args[0], .only_asks = true};
 #endif
     uint32_t flags = asked->data.nr == __NR_faccessat2 ? (uint32_t)args[3] : 0;
-    return (struct exec_target){.directory_fd = (int)args[0], .path_at = args[1], .flags = flags, .only_asks = true};
+    return (struct ck_exec_names_target){
+        .directory_fd = (int)args[0], .path_at = args[1], .flags = flags, .only_asks = true};
 }
 
 bool ck_exec_names_concerns(const struct seccomp_notif *asked)
@@ -167,8 +162,7 @@ void ck_exec_names_translate(struct ck_exec_names *names, uint32_t pid, int dire
     }
 }
 
-/* A descriptor with O_PATH: nothing waits and no lease is broken. Negative: there is no such file. */
-static long open_given(struct ck_exec_names *names, uint32_t pid, const struct exec_target *target)
+long ck_exec_names_open_given(struct ck_exec_names *names, uint32_t pid, const struct ck_exec_names_target *target)
 {
     bool follow = (target->flags & NO_FOLLOW) == 0 || names->given[0] == '\0';
     if (names->given[0] == '\0' && (target->flags & EMPTY_PATH) == 0)
@@ -249,11 +243,8 @@ static int32_t refusal_of(struct ck_exec_names *names, int fd)
     return r == -EACCES || r == -EPERM ? (int32_t)-r : 0;
 }
 
-/*
- * Reads the interpreter of a script into names->given, as the kernel does. False: it is no script.
- * The file is opened again by its descriptor, so it is the same file.
- */
-static bool read_interpreter(struct ck_exec_names *names, int fd)
+/* The file is opened again by its descriptor, so it is the same file. */
+bool ck_exec_names_read_interpreter(struct ck_exec_names *names, int fd)
 {
     char link[PROC_FD_TEXT], line[FIRST_LINE];
     long script = ck_exec_names_open(names, proc_fd(link, fd), O_RDONLY | O_NONBLOCK | O_NOCTTY);
@@ -275,11 +266,11 @@ static bool read_interpreter(struct ck_exec_names *names, int fd)
 /* A script that may be executed, but its interpreter may not. Closes fd. */
 static int32_t refusal_of_interpreter(struct ck_exec_names *names, uint32_t pid, int fd)
 {
-    static const struct exec_target here = {.directory_fd = AT_FDCWD};
+    static const struct ck_exec_names_target here = {.directory_fd = AT_FDCWD};
     int32_t error = 0;
-    for (int i = 0; i < INTERPRETERS_MAX && error == 0 && read_interpreter(names, fd); i++) {
+    for (int i = 0; i < INTERPRETERS_MAX && error == 0 && ck_exec_names_read_interpreter(names, fd); i++) {
         ck_nolibc_close(fd);
-        long next = open_given(names, pid, &here);
+        long next = ck_exec_names_open_given(names, pid, &here);
         if (next < 0)
             return 0;
         fd = (int)next;
@@ -355,8 +346,8 @@ void ck_exec_names_note(const struct ck_exec_names *names, const struct ck_exec_
     uint32_t used = init_status->denied_bytes, size = size_of(&record);
     if (is_noted(names, &record, path, by))
         return;
-    if (init_status->denied_count == CK_DENIALS_MAX ||
-        size > CK_DENIALS_BYTES - sizeof(struct ck_denials_head) - used) {
+    const uint32_t most = names->jail->program->learn != 0 ? CK_DENIALS_LEARN_MAX : CK_DENIALS_MAX;
+    if (init_status->denied_count == most || size > CK_DENIALS_BYTES - sizeof(struct ck_denials_head) - used) {
         init_status->denied_more++;
         return;
     }
@@ -424,9 +415,9 @@ static bool is_regular(int fd)
  * the same name is then found elsewhere.
  */
 static void examine_question(struct ck_exec_names *names, int listener_fd, const struct seccomp_notif *asked,
-                             const struct exec_target *target)
+                             const struct ck_exec_names_target *target)
 {
-    long fd = open_given(names, asked->pid, target);
+    long fd = ck_exec_names_open_given(names, asked->pid, target);
     if (fd < 0)
         return;
     if (refusal_of(names, (int)fd) != 0) {
@@ -440,14 +431,15 @@ static void examine_question(struct ck_exec_names *names, int listener_fd, const
     ck_nolibc_close((int)fd);
 }
 
-static void examine_execution(struct ck_exec_names *names, int listener_fd, const struct seccomp_notif *asked,
-                              const struct exec_target *target)
+/* Will the kernel execute it? */
+static bool examine_execution(struct ck_exec_names *names, int listener_fd, const struct seccomp_notif *asked,
+                              const struct ck_exec_names_target *target)
 {
     char name[CK_EXEC_NAMES_TEXT];
     (void)copy_short(name, ck_exec_names_last_part(names->given));
-    long fd = open_given(names, asked->pid, target);
+    long fd = ck_exec_names_open_given(names, asked->pid, target);
     if (fd < 0)
-        return;
+        return false;
     int32_t error = refusal_of(names, (int)fd);
     if (error != 0) {
         ck_exec_names_show(names, (int)fd);
@@ -457,18 +449,19 @@ static void examine_execution(struct ck_exec_names *names, int listener_fd, cons
     }
     if (error == 0) {
         find(names, name);
-        return;
+        return true;
     }
     ck_exec_names_read_by(names, asked->pid);
     if (!ck_listener_still_asks(listener_fd, asked))
-        return;
+        return false;
     names->jail->init_status->names_execs = 1;
     ck_exec_names_note(names, &names->file, names->shown, names->by);
+    return false;
 }
 
 int32_t ck_exec_names_judge(struct ck_exec_names *names, int listener_fd, const struct seccomp_notif *asked)
 {
-    const struct exec_target target = target_of(asked);
+    const struct ck_exec_names_target target = target_of(asked);
     bool readable = ck_exec_names_read(names, asked->pid, target.path_at);
     names->shown[0] = names->by[0] = '\0';
     if (target.only_asks) {
@@ -476,8 +469,9 @@ int32_t ck_exec_names_judge(struct ck_exec_names *names, int listener_fd, const 
             examine_question(names, listener_fd, asked, &target);
         return 0;
     }
-    if (readable && (target.flags & CK_CREATE_ONLY_CHECK) == 0)
-        examine_execution(names, listener_fd, asked, &target);
+    bool executes = readable && (target.flags & CK_CREATE_ONLY_CHECK) == 0;
+    if (executes && examine_execution(names, listener_fd, asked, &target) && names->jail->program->learn != 0)
+        ck_learn_execution(names, listener_fd, asked, &target);
     else if (!readable && names->sealed && ck_listener_still_asks(listener_fd, asked))
         ck_exec_names_note(names, &(struct ck_exec_names_file){.error = EACCES}, "", "");
     return names->sealed ? -EACCES : 0;

@@ -31,9 +31,18 @@ struct ck_exec_names_looked_for {
     char by[CK_EXEC_NAMES_TEXT];
 };
 
+/* What a system call is about. */
+struct ck_exec_names_target {
+    int directory_fd;
+    uint64_t path_at;
+    uint32_t flags;
+    bool only_asks; /* access with X_OK: nothing is executed */
+};
+
 struct ck_exec_names {
     const struct ck_native_jail *jail;
-    bool sealed; /* the tool may execute nothing */
+    bool sealed;   /* the tool may execute nothing */
+    uint32_t tool; /* pid of the tool */
     unsigned next;
     struct ck_exec_names_looked_for looked_for[CK_EXEC_NAMES_LOOKED_FOR];
     /* Of the notification that is answered. */
@@ -51,7 +60,7 @@ bool ck_exec_names_concerns(const struct seccomp_notif *asked);
 int32_t ck_exec_names_judge(struct ck_exec_names *names, int listener_fd, const struct seccomp_notif *asked);
 
 /*
- * Parts that why.c uses too. The path of the tool's call, into names->given; false: it cannot be
+ * Parts that why.c and learn.c use too. The path of the tool's call, into names->given; false: it cannot be
  * read. Then the same path for us, into names->opened; the path as a reader knows it, into
  * names->shown; the last part of a path; the program that the process is, into names->by.
  */
@@ -60,6 +69,17 @@ void ck_exec_names_translate(struct ck_exec_names *names, uint32_t pid, int dire
 void ck_exec_names_show(struct ck_exec_names *names, int fd);
 const char *ck_exec_names_last_part(const char *path);
 void ck_exec_names_read_by(struct ck_exec_names *names, uint32_t pid);
+
+/*
+ * After ck_exec_names_read: opens what the call is about with O_PATH. Nothing waits, and no lease is
+ * broken. Negative: there is no such file.
+ */
+long ck_exec_names_open_given(struct ck_exec_names *names, uint32_t pid, const struct ck_exec_names_target *target);
+
+/*
+ * Reads the interpreter of a script into names->given, as the kernel does. False: it is no script.
+ */
+bool ck_exec_names_read_interpreter(struct ck_exec_names *names, int fd);
 
 /* openat, close-on-exec, without a notification. A descriptor or a negative errno. */
 long ck_exec_names_open(const struct ck_exec_names *names, const char *path, int flags);

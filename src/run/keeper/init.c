@@ -370,6 +370,7 @@ static void wait_for_tool(const struct ck_init_run *run, struct ck_listener *lis
     if (!notifies(run->jail->program)) {
         (void)reap(run, pid, WEXITED);
     } else {
+        listener->tool = (uint32_t)pid;
         serve_until(run, listener, pid);
         ck_listener_end(listener);
     }

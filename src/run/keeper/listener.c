@@ -103,6 +103,7 @@ static struct ck_exec_names *names_of(struct ck_listener *listener)
     listener->executed = true;
     listener->exec_names->jail = listener->jail;
     listener->exec_names->sealed = listener->sealed;
+    listener->exec_names->tool = listener->tool;
     return listener->exec_names;
 }
 

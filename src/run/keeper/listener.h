@@ -16,7 +16,8 @@ struct ck_listener {
     struct ck_direct_attempts *attempts; /* answers what is about sockets */
     struct ck_exec_names *exec_names;    /* answers what is about executions */
     const struct ck_native_jail *jail;
-    bool sealed; /* the tool may execute nothing */
+    bool sealed;   /* the tool may execute nothing */
+    uint32_t tool; /* its pid */
     /*
      * There was a notification about an execution. Most runs have none; they do not touch
      * exec_names, which has several pages.

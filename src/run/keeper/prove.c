@@ -351,7 +351,8 @@ void ck_prove_layers(void *argument)
     if (proved_program->proof_loader_at != 0 && ck_prove_libraries(proved_program))
         init_status->held |= UINT32_C(1) << CK_JAIL_LAYER_LIBRARIES;
     init_status->shortage = shortage;
-    if (written_file_is_refused() && ck_prove_execs())
+    /* A learning jail lets every file of the system be executed, and only these. */
+    if (written_file_is_refused() && (proved_program->learn != 0 || ck_prove_execs()))
         init_status->held |= UINT32_C(1) << CK_JAIL_LAYER_EXECS;
     if (names_execs && init_status->names_execs != 0)
         init_status->held |= UINT32_C(1) << CK_JAIL_LAYER_NAMES_EXECS;

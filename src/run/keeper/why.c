@@ -12,6 +12,7 @@
  */
 #include "run/keeper/why.h"
 
+#include "run/keeper/learn.h"
 #include "run/keeper/listener.h"
 #include "run/keeper/native_jail.h"
 #include "run/keeper/nolibc.h"
@@ -235,6 +236,8 @@ static void look_at_code(struct ck_exec_names *names, int listener_fd, const str
             .kind = CK_DENIAL_MAP, .error = EPERM, .device = found.st_dev, .inode = found.st_ino};
         ck_exec_names_show(names, (int)fd);
         note_file(names, listener_fd, asked);
+    } else if (names->jail->program->learn != 0) {
+        ck_learn_mapping(names, listener_fd, asked, (int)fd);
     }
     ck_nolibc_close((int)fd);
 }
