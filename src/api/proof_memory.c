@@ -108,27 +108,32 @@ static bool open_memory(struct choke_context *context)
 
 /* ---- a record ---- */
 
-/* Only the native jail: the proof of bwrap is a run of bwrap, and another file may be bwrap by now. */
-static bool is_remembered(const struct ck_jail *jail)
+/*
+ * Only the native jail: the proof of bwrap is a run of bwrap, and another file may be bwrap by now.
+ * Not the form that learns: nobody needs it often.
+ */
+static bool is_remembered(const struct ck_jail *jail, struct ck_jail_form form)
 {
-    return jail == &ck_jail_native;
+    return jail == &ck_jail_native && !form.learn;
 }
 
-static void name_of(const struct ck_proof_memory *memory, const struct ck_jail *jail, struct ck_jail_form form,
-                    char name[NAME_SIZE])
+/* The form is a number, and part of the text, too: another form has other layers. */
+static void name_of(const struct ck_proof_memory *memory, const struct ck_jail *jail, size_t form, char name[NAME_SIZE])
 {
-    (void)snprintf(name, NAME_SIZE, "%s-%d%d%d-%c", jail->name, form.egress, form.workspace_code, form.loopback,
-                   memory->conditions[0]);
+    (void)snprintf(name, NAME_SIZE, "%s-%zu-%c", jail->name, form, memory->conditions[0]);
 }
 
-static int write_text(const struct ck_proof_memory *memory, const struct ck_jail_state *state, char text[RECORD_MAX])
+static int write_text(const struct ck_proof_memory *memory, struct ck_jail_form form, const struct ck_jail_state *state,
+                      char text[RECORD_MAX])
 {
-    return snprintf(text, RECORD_MAX, "chokepoint proof 1\n%s\nlibraries %d\nnames_execs %d\nreports_attempts %d\n",
-                    memory->conditions, state->libraries, state->names_execs, state->reports_attempts);
+    return snprintf(
+        text, RECORD_MAX, "chokepoint proof 1\n%s\nform %zu\nlibraries %d\nnames_execs %d\nreports_attempts %d\n",
+        memory->conditions, ck_jail_form_index(form), state->libraries, state->names_execs, state->reports_attempts);
 }
 
 /* Nothing is parsed: a record is one of the eight texts that can be written, or it does not count. */
-static bool parse_text(const struct ck_proof_memory *memory, const char *found, struct ck_jail_state *state)
+static bool parse_text(const struct ck_proof_memory *memory, struct ck_jail_form form, const char *found,
+                       struct ck_jail_state *state)
 {
     for (unsigned i = 0; i < 8; i++) {
         char text[RECORD_MAX];
@@ -139,7 +144,7 @@ static bool parse_text(const struct ck_proof_memory *memory, const char *found, 
                                                .libraries = (i & 1) != 0,
                                                .names_execs = (i & 2) != 0,
                                                .reports_attempts = (i & 4) != 0};
-        (void)write_text(memory, &possible, text);
+        (void)write_text(memory, form, &possible, text);
         if (strcmp(text, found) != 0)
             continue;
         *state = possible;
@@ -155,11 +160,11 @@ bool ck_proof_memory_recall(struct choke_context *context, const struct ck_jail 
     size_t length = 0;
     struct choke_error error = {0};
     const struct ck_proof_memory *memory = &context->proof_memory;
-    if (!is_remembered(jail) || !open_memory(context))
+    if (!is_remembered(jail, form) || !open_memory(context))
         return false;
-    name_of(memory, jail, form, name);
+    name_of(memory, jail, ck_jail_form_index(form), name);
     int r = ck_statefile_read(memory->fd, name, RECORD_MAX, &text, &length, &error);
-    bool recalled = r == 0 && strlen(text) == length && parse_text(memory, text, state);
+    bool recalled = r == 0 && strlen(text) == length && parse_text(memory, form, text, state);
     free(text);
     return recalled;
 }
@@ -169,10 +174,10 @@ void ck_proof_memory_record(struct choke_context *context, const struct ck_jail 
 {
     char name[NAME_SIZE], text[RECORD_MAX];
     const struct ck_proof_memory *memory = &context->proof_memory;
-    if (!state->holds || state->failed != 0 || !is_remembered(jail) || !open_memory(context))
+    if (!state->holds || state->failed != 0 || !is_remembered(jail, form) || !open_memory(context))
         return;
-    name_of(memory, jail, form, name);
-    int length = write_text(memory, state, text);
+    name_of(memory, jail, ck_jail_form_index(form), name);
+    int length = write_text(memory, form, state, text);
     (void)ck_atomic_file_write(memory->fd, name, 0600, text, (size_t)length);
 }
 
@@ -195,10 +200,8 @@ void ck_proof_memory_stop(struct choke_context *context)
 void ck_proof_memory_forget(struct choke_context *context)
 {
     const struct ck_proof_memory *memory = &context->proof_memory;
-    for (unsigned i = 0; memory->fd >= 0 && i < CK_JAIL_FORMS; i++) {
+    for (size_t form = 0; memory->fd >= 0 && form < CK_JAIL_FORMS; form++) {
         char name[NAME_SIZE];
-        const struct ck_jail_form form = {
-            .egress = (i & 1) != 0, .workspace_code = (i & 2) != 0, .loopback = (i & 4) != 0};
         name_of(memory, &ck_jail_native, form, name);
         (void)unlinkat(memory->fd, name, 0);
     }

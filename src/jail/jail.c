@@ -30,7 +30,7 @@ const char *ck_jail_reason(bool on_linux, const char *found)
     return on_linux ? found : "not_linux";
 }
 
-static size_t form_index(struct ck_jail_form form)
+size_t ck_jail_form_index(struct ck_jail_form form)
 {
     return (form.egress ? 1u : 0u) | (form.workspace_code ? 2u : 0u) | (form.loopback ? 4u : 0u) |
            (form.learn ? 8u : 0u);
@@ -43,7 +43,7 @@ const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck
         i++;
     if (jail == &ck_jail_none || jail == &ck_jail_native_no_userns)
         form = (struct ck_jail_form){.egress = form.egress};
-    struct ck_jail_state *state = &jails->states[form_index(form)][i];
+    struct ck_jail_state *state = &jails->states[ck_jail_form_index(form)][i];
     if (!state->known) {
         *state = (struct ck_jail_state){.reason = ck_jail_reason(CK_JAIL_ON_LINUX, "not_installed")};
         if (jail == &ck_jail_none)

@@ -13,6 +13,7 @@
 #include "chokepoint.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define CK_JAILS_MAX 4
 
@@ -46,6 +47,9 @@ struct ck_jail_form {
 };
 
 #define CK_JAIL_FORMS 16
+
+/* The number of a form, below CK_JAIL_FORMS. */
+size_t ck_jail_form_index(struct ck_jail_form form);
 
 /* What a run needs of a jail. */
 struct ck_jail_needs {

@@ -133,6 +133,21 @@ def test_forged_record(rooms, how):
     assert only(rooms)[2] == text
 
 
+def test_record_of_another_form(rooms):
+    """A jail with loopback has other layers: it is proven by itself, whatever the record of the plain one is named."""
+    assert rooms.start() == 2
+    path, _inode, text = only(rooms)
+    jail, _form, digit = path.name.split("-")
+    for form in range(1, 16):
+        copy = path.with_name(f"{jail}-{form}-{digit}")
+        copy.write_text(text, encoding="ascii")
+        copy.chmod(0o600)
+        os.chown(copy, rooms.box.actor.uid, rooms.box.actor.gid)
+    rooms.box.write_policy([rooms.box.entry("true", route="external", loopback=True)])
+    assert rooms.start() == 2
+    assert rooms.start() == 1
+
+
 @pytest.mark.parametrize("how", ["writable", "link", "fifo", "directory"])
 def test_planted_file(rooms, how):
     assert rooms.start() == 2
