@@ -31,6 +31,7 @@ class Case:
     refused: tuple = ()
     attacks: dict = dataclasses.field(default_factory=dict)  # a name: (argv, files)
     sample: bool = False   # also in a run that is not full
+    env: dict = dataclasses.field(default_factory=dict)      # of an attack without chokepoint; OUTSIDE is a directory
 
 
 def family(name) -> dict:
@@ -66,7 +67,10 @@ def chosen_attacks(table) -> list:
 
 
 def expanded(box, text: str) -> str:
-    return text.replace("CANARY", str(box.canary())).replace("SECRET", str(box.outside / "secret"))
+    places = {"CANARY": box.canary(), "SECRET": box.outside / "secret", "OUTSIDE": box.outside}
+    for word, path in places.items():
+        text = text.replace(word, str(path))
+    return text
 
 
 def vector(box, text: str) -> list:
@@ -86,12 +90,11 @@ def plant(box, files) -> None:
 
 def empty(box) -> None:
     """Removes what a call left."""
-    for path in box.root.iterdir():
+    for path in [*box.root.iterdir(), box.canary()]:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
-            path.unlink()
-    box.canary().unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
 
 
 def needs(name) -> None:
@@ -133,7 +136,8 @@ def check_attack(cell, name, case, attack, **shape) -> None:
     box = cell.box
     text, files = case.attacks[attack]
     plant(box, {**case.files, **files})
-    plain = box.call(vector(box, text), deadline=400, env=box.environment(PATH=":".join(SEARCH_PATH)))
+    env = {name: expanded(box, value) for name, value in case.env.items()}
+    plain = box.call(vector(box, text), deadline=400, env=box.environment(PATH=":".join(SEARCH_PATH), **env))
     said = (plain.out + plain.err).decode(errors="replace")
     assert succeeded(box, said), f"the attack fails without a jail too: {said}"
     empty(box)
