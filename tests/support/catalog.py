@@ -22,12 +22,13 @@ SECRET = "the-secret-of-the-host"
 
 @dataclasses.dataclass
 class Case:
-    """argv and the vectors in refused and attacks are one text each, split as a shell does. In arguments and files CANARY
+    """argv and the vectors in then, refused and attacks are one text each, split as a shell does. In arguments and files CANARY
     is a file that an attack makes, SECRET one outside of the root that it prints."""
     argv: str = ""         # empty: the tool is not available here, so only its arguments are tested
     files: dict = dataclasses.field(default_factory=dict)
     said: str = ""         # in the output
     status: int = 0
+    then: tuple = ()       # further ordinary calls, in the same root; each succeeds
     refused: tuple = ()
     attacks: dict = dataclasses.field(default_factory=dict)  # a name: (argv, files)
     sample: bool = False   # also in a run that is not full
@@ -114,6 +115,9 @@ def check_work(cell, name, case, **shape) -> None:
     answer = cell.run(*vector(cell.box, case.argv), **shape)
     assert (answer.outcome, answer["jail"]) == ("exited", cell.jail), answer.document
     assert answer.status == case.status and case.said in output(answer), output(answer)
+    for text in case.then:
+        answer = cell.run(*vector(cell.box, text), **shape)
+        assert (answer.outcome, answer.status) == ("exited", 0), (text, output(answer))
 
 
 def check_refused(box, name, case) -> None:
