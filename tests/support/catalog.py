@@ -35,27 +35,38 @@ class Case:
     env: dict = dataclasses.field(default_factory=dict)      # of an attack without chokepoint; OUTSIDE is a directory
 
 
+def families() -> dict:
+    """Each file of the catalogue, as it is in the sources."""
+    return {path.name: yaml.safe_load(path.read_text(encoding="utf-8"))
+            for path in sorted((PROJECT / "policy/catalog").glob("*.yaml"))}
+
+
 def family(name) -> dict:
-    """The entries of a file of the catalogue, by name."""
-    document = yaml.safe_load((PROJECT / f"policy/catalog/{name}.yaml").read_text(encoding="utf-8"))
-    return {entry["name"]: entry for entry in document["tools"]}
+    """The entries of one file, by name."""
+    return {entry["name"]: entry for entry in families()[f"{name}.yaml"]["tools"]}
 
 
-def entries() -> dict:
-    files = sorted((PROJECT / "policy/catalog").glob("*.yaml"))
-    return {name: entry for path in files for name, entry in family(path.stem).items()}
+def names() -> list:
+    return [entry["name"] for document in families().values() for entry in document["tools"]]
 
 
-def policy(box, *names, search_path=None, more=()) -> pathlib.Path:
-    """A policy with these entries of the catalogue; more: entries of the test."""
-    document = {"version": 1, "adr_dir": str(PROJECT / "docs/adr"), "search_path": [*map(str, search_path or SEARCH_PATH)],
-                "tools": [box.entry("bwrap", route="jail"), *more]}
-    if "catalog" in SCHEMA["properties"]:
-        document["catalog"] = list(names)
-    else:
-        known = entries()
-        document["tools"] += [known[name] for name in names]
+def taking(box, *entries, **keys) -> pathlib.Path:
+    """A policy of the caller that takes these. keys: further keys, extends="default"; grant=[...]."""
+    document = {"version": 1, "catalog": list(entries), **keys}
+    if "extends" not in keys:
+        document.setdefault("search_path", SEARCH_PATH)
+    if "extends" not in keys and "bwrap" not in entries:
+        document["tools"] = [*document.get("tools", []), box.entry("bwrap", route="jail")]
+        document["adr_dir"] = "adr"
+    if "catalog" not in SCHEMA["properties"]:
+        known = {entry["name"]: entry for family in families().values() for entry in family["tools"]}
+        document["tools"] += [known[name] for name in document.pop("catalog")]
     return box.file("policy/catalog.yaml", json.dumps(document, indent=1), 0o600)
+
+
+def policy(box, *entries, search_path=None, more=()) -> pathlib.Path:
+    """The same without extends; more: entries of the test."""
+    return taking(box, *entries, search_path=[*map(str, search_path or SEARCH_PATH)], tools=list(more))
 
 
 def chosen(table) -> list:
