@@ -29,7 +29,7 @@ run: build ## look at this very repository with every tool that is available
 	@tools/demo.sh $(BUILD)/chokepoint
 
 test: ## run every suite; ends with "N passed, N failed"
-	@tools/setup.sh test
+	@tools/setup.sh test $(filter full,$(SUITES))
 	@$(PYTHON) tools/test/run-tests.py $(SUITES)
 
 bench: build ## measure against posix_spawn, fork, Python, bwrap and firejail, as ratios

@@ -1,5 +1,5 @@
 #!/bin/sh
-# setup.sh build|run|test|bench - installs the missing packages for building, the demo, tests or benchmarks.
+# setup.sh build|run|test|full|bench - installs the missing packages for building, the demo, tests or benchmarks.
 #
 # Silent and quick if nothing is missing. On Debian and derivatives it installs with apt, as root or by sudo without a
 # password; elsewhere it prints the list. It exits with 1 only if something is still missing.
@@ -65,6 +65,18 @@ golang-go             file /usr/bin/go
 cargo                 file /usr/bin/cargo
 python3-lxml          python lxml
 '
+# Tools of the catalogue that only `make test SUITES=full` runs: about 700 MB.
+needs_full='
+g++                   file /usr/bin/g++
+cmake                 file /usr/bin/cmake
+golang-go             file /usr/bin/go
+cargo                 file /usr/bin/cargo
+rustc                 file /usr/bin/rustc
+default-jdk-headless  file /usr/bin/javac
+maven                 file /usr/bin/mvn
+gradle                file /usr/bin/gradle
+python3-pip           file /usr/bin/pip
+'
 # Tools of the policy that the demo uses if they are there. Docker is not listed: a daemon is for the owner of the machine
 # to install.
 needs_run='
@@ -87,9 +99,10 @@ list_needs()
         build) echo "$needs_build" ;;
         run) echo "$needs_build$needs_run" ;;
         test) echo "$needs_build$needs_test" ;;
+        full) echo "$needs_build$needs_test$needs_full" ;;
         bench) echo "$needs_build$needs_bench" ;;
         *)
-            echo "setup.sh: unknown set '$set' (known: build, run, test, bench)" >&2
+            echo "setup.sh: unknown set '$set' (known: build, run, test, full, bench)" >&2
             return 2
             ;;
         esac
