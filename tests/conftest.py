@@ -35,7 +35,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 # pytest-xdist keeps the tests of one file in one process, because they share fixtures. These files
 # share nothing and take long, so their tests are spread.
-APART = {"test_catalog_build.py", "test_catalog_java.py", "test_collect_slices.py", "test_cpu_hog.py",
+APART = {"test_catalog_build.py", "test_catalog_java.py", "test_catalog_python.py", "test_collect_slices.py", "test_cpu_hog.py",
          "test_doctor.py", "test_foreign_proc.py",
          "test_git_repository.py", "test_grammar_properties.py", "test_jail_races.py", "test_shortage.py", "test_overlay_tree.py", "test_swapped_binary.py"}
 
@@ -46,7 +46,7 @@ TOGETHER = {"test_default_docker.py": "docker", "test_gather_trace.py": "docker"
 
 # The processes get groups and lone tests in this order, then the others: if a long one came last, all processes but one
 # would wait for its end.
-LONG = ("docker", "test_catalog_java.py", "test_catalog_build.py", "test_git_repository.py",
+LONG = ("docker", "test_catalog_java.py", "test_catalog_build.py", "test_catalog_python.py", "test_git_repository.py",
         "test_egress.py", "test_grammar_properties.py", "test_gather_repositories.py",
         "test_shortage.py", "test_overlay_tree.py", "test_default_syntax.py", "test_cpu_hog.py", "test_egress_around.py",
         "test_no_namespaces.py", "test_collect_slices.py", "test_git.py", "test_jail_races.py", "test_jail_exec.py",
