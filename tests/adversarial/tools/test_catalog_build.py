@@ -34,9 +34,13 @@ func TestAdd(t *testing.T) {
 \t}
 }
 """}
-CARGO = {"Cargo.toml": '[package]\nname = "p"\nversion = "0.1.0"\nedition = "2018"\n',
+CARGO = {"Cargo.toml": '[package]\nname = "p"\nversion = "0.1.0"\nedition = "2018"\n[dependencies]\nsum = { path = "sum" }\n',
          "build.rs": 'fn main() { println!("cargo:rustc-cfg=built"); }\n',
-         "src/lib.rs": "#[cfg(built)]\npub fn add(a: i32, b: i32) -> i32 { a + b }\n#[test]\nfn adds() { assert_eq!(add(1, 2), 3); }\n"}
+         "src/lib.rs": "#[cfg(built)]\npub fn add() -> i32 { sum::three!() }\n#[test]\nfn adds() { assert_eq!(add(), 3); }\n",
+         "sum/Cargo.toml": '[package]\nname = "sum"\nversion = "0.1.0"\nedition = "2018"\n[lib]\nproc-macro = true\n',
+         "sum/src/lib.rs": "use proc_macro::TokenStream;\n#[proc_macro]\n"
+                           'pub fn three(_: TokenStream) -> TokenStream { "1 + 2".parse().unwrap() }\n'}
+
 
 # What the three compilers refuse. The names are theirs: {0}.
 COMPILER = ("{0} -wrapper ./x,y -c made.c", "{0} -fplugin=./x.so -c made.c", "{0} -specs=own made.c", "{0} --specs=own made.c",
@@ -97,7 +101,7 @@ import (
 
 func TestOut(t *testing.T) { os.WriteFile("CANARY", nil, 0644) }
 """})}),
-    "cargo": Case("cargo test --offline", {**CARGO, "src/main.rs": "fn main() { println!(\"{}\", p::add(1, 2)); }\n"}, "1 passed",
+    "cargo": Case("cargo test --offline", {**CARGO, "src/main.rs": "fn main() { println!(\"{}\", p::add()); }\n"}, "1 passed",
                   then=("cargo check", "cargo build --release -j 2", "cargo run --release -- one", "cargo test adds -- --nocapture",
                         "cargo metadata --no-deps --format-version=1", "cargo clean"), refused=(
         "cargo build --config target.x.runner='./x'", "cargo build -Z unstable-options", "cargo +nightly build",
