@@ -127,3 +127,8 @@ def test_arguments_are_refused(user_box, name):
 @pytest.mark.parametrize("name, attack", catalog.chosen_attacks(TABLE))
 def test_attack_stays_in_the_jail(cell, name, attack):
     catalog.check_attack(cell, name, TABLE[name], attack)
+
+
+def test_python_runs_nothing_without_a_jail(user_box):
+    answer = user_box.run("python3", "-c", "1", policy=catalog.policy(user_box, "python3"), options=["--jail", "none"])
+    assert answer.outcome == "jail_unavailable", answer.document
