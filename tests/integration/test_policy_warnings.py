@@ -155,6 +155,26 @@ def test_code_of_the_repository_may_be_said(user_box):
     assert check(user_box, {**tool, "workspace": "rw", "workspace_code": True}) == []
 
 
+@pytest.mark.parametrize("name, options", [
+    ("eslint", ["--config=<existing>", "-c=<existing>"]), ("prettier", ["--config=<existing>"]),
+    ("perl", ["-e=", "-I=<inside>"]), ("ruby", ["-e=", "-r=<inside>"]), ("php", ["-r=", "-d="])])
+def test_option_that_runs_code_may_be_said_with_code_of_the_repository(user_box, name, options):
+    tool = entry(user_box, name, {"options": options})
+    assert rules(check(user_box, tool)) == [f"tools.{name}.args"] * len(options)
+    assert check(user_box, {**tool, "workspace": "rw", "workspace_code": True}) == []
+
+
+def test_short_option_of_one_tool_is_not_taken_for_that_of_another(user_box):
+    """-c of prettier is --check."""
+    assert check(user_box, entry(user_box, "prettier", {"options": ["-c"], "operands": "inside"})) == []
+
+
+@pytest.mark.parametrize("option, said", [("-w=", True), ("--write-out=", True), ("-w=%{http_code}", False)])
+def test_format_of_curl_may_write(user_box, option, said):
+    """%output{FILE} does, from version 8.3 on."""
+    assert rules(check(user_box, entry(user_box, "curl", {"options": [option]}))) == (["tools.curl.args"] if said else [])
+
+
 def test_every_row_of_the_table_is_reached(user_box):
     """An entry that lists the options of the row, and nothing else, has a warning for each."""
     tools, wanted = [], []
