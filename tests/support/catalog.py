@@ -162,3 +162,8 @@ def check_attack(cell, name, case, attack, **shape) -> None:
     answer = cell.run(*vector(box, text), **shape)
     assert answer["jail"] == cell.jail, answer.document
     assert not succeeded(box, output(answer)), output(answer)
+
+
+def vectors(name, text, tail="") -> tuple:
+    """For `refused`: calls of one tool, with | between their arguments."""
+    return tuple(f"{name} {' '.join(words.split())} {tail}".strip() for words in text.split("|"))
