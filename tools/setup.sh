@@ -39,6 +39,7 @@ strace                command strace
 bubblewrap            command bwrap
 ca-certificates       file /etc/ssl/certs/ca-certificates.crt
 curl                  command curl
+gh                    file /usr/bin/gh
 openssl               command openssl
 nodejs                command node
 docker.io             file /usr/sbin/dockerd

@@ -141,6 +141,8 @@ class Host(http.server.BaseHTTPRequestHandler):
             self.serve_git(path, query)
         elif self.server.name == "npm.example.org":
             self.serve_package(path)
+        elif path.startswith("/api/"):
+            self.serve_api(path)
         elif path == "/redirect":
             self.answer(302, Location=query)
         elif path.startswith("/moved/"):
@@ -174,6 +176,15 @@ class Host(http.server.BaseHTTPRequestHandler):
         head, _, body = out.partition(b"\r\n\r\n")
         headers = dict(line.split(": ", 1) for line in head.decode().splitlines())
         self.answer(int(headers.pop("Status", "200").split()[0]), body, **headers)
+
+    def serve_api(self, path):
+        """As much of GitHub's interface as lists one pull request; else the request itself."""
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        pull = {"number": 7, "title": "a word", "state": "OPEN", "url": "https://web.example.org/o/r/pull/7"}
+        body = {"method": self.command, "authorization": self.headers.get("Authorization")}
+        if path == "/api/graphql":
+            body = {"data": {"repository": {"pullRequests": {"totalCount": 1, "nodes": [pull], "pageInfo": {"hasNextPage": False}}}}}
+        self.answer(200, json.dumps(body).encode(), Content_Type="application/json")
 
     def serve_package(self, path):
         package = make_package()
