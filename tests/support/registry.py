@@ -21,6 +21,7 @@ PROGRAMS = {"ast-grep": "@ast-grep/cli-*/ast-grep", "scip-typescript": "@sourceg
 # What the tests of projects use: a runner of tests each. Only a full run fetches all of them.
 MOCHA = {"mocha": "10.8.2"}
 RUNNERS = {**MOCHA, "esbuild": "0.21.5", "jest": "29.7.0", "vitest": "2.1.9"}
+LINTERS = {"eslint": "9.15.0", "prettier": "3.3.3"}
 
 # A package that is published with its test suite, which serves and asks by HTTP on 127.0.0.1. The digest is the
 # registry's "integrity". What it needs is taken as it was on that day, so the same versions are installed later.
