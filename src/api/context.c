@@ -65,6 +65,7 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context)
         .no_userns_filters = &context->no_userns_filters,
         .null_fd = context->null_fd,
         .learn = context->learn.jail,
+        .unchanged = context->learn.session,
         .audit_path = context->audit.path,
         .find_state = ck_cachedir_path,
         .state_home = context->machine.home,

@@ -26,7 +26,7 @@
 
 /* For `policy learn`; zero-filled: an ordinary context. */
 struct ck_learning {
-    bool session; /* every run is recorded as one of `policy learn` */
+    bool session; /* every run is recorded as one of `policy learn`, and leaves the repository as it is */
     bool jail;    /* runs are in the learning jail */
     char *records;
     size_t bytes;

@@ -96,18 +96,14 @@ static struct choke_request request_of(const struct learner *learner)
                                   .require_jail = true};
 }
 
-/* The repository stays as it is: what must be writable is in an overlay. */
+/* In a context of a session the repository stays as it is: what must be writable is in an overlay. */
 static int run(struct learner *learner, struct ck_policy *policy, bool jail, struct choke_result **ret_result)
 {
     struct choke_context *context = learner->context;
-    struct ck_tool *tool = find_tool(policy, learner->entry.name);
     struct choke_request request = request_of(learner);
-    if (!tool)
+    if (!ck_policy_find(policy, learner->entry.name))
         return ck_error_set(learner->error, CHOKE_INVALID, EINVAL, "the policy has no entry '%s'",
                             CK_QUOTE(learner->entry.name));
-    if (jail || tool->workspace == CK_WORKSPACE_RW)
-        tool->workspace = CK_WORKSPACE_OVERLAY;
-    tool->workspace_code = tool->workspace_code || jail;
     request.why = jail;
     request.on_output = jail ? learner->learn->on_output : NULL;
     request.output_data = learner->learn->output_data;
@@ -305,6 +301,7 @@ static int begin(struct learner *learner)
     CK_FD root_fd = -1;
     entry->name = learn->argv[0];
     entry->args = learn->argv + 1;
+    entry->replaces = !!ck_policy_find(&ck_policy_default, entry->name);
     entry->adr = learn->adr;
     entry->why =
         learn->why ? learn->why : ck_arena_printf(&learner->arena, "Write here what %s is for.", learn->argv[0]);

@@ -119,6 +119,8 @@ const char *ck_learn_entry_write(const struct ck_learn_entry *entry, unsigned in
     put_line(&out, "route: external", "", NULL);
     for (size_t i = 0; i < entry->notes.count; i++)
         put_comment(&out, "# ", entry->notes.items[i].text);
+    if (entry->replaces)
+        put_comment(&out, REVIEW, "it replaces the whole entry of the default policy");
     put_comment(&out, REVIEW, "this call and no other; chokepoint-policy(5) has options and operands");
     put_line(&out, "args:", "", NULL);
     out.indent += 2;

@@ -30,6 +30,7 @@ struct ck_learn_entry {
     struct ck_learn_items asked_uses, asked_execs;
     const char *writes;          /* what it wrote beneath the root, for a comment; NULL: it need not write */
     const char *code;            /* the file beneath the root that it executed or mapped; NULL: none */
+    bool replaces;               /* the default policy has an entry of that name */
     struct ck_learn_items notes; /* what is never granted, and other comments; without a note */
 };
 

@@ -38,7 +38,7 @@ struct editor {
 static size_t offset_of(const struct editor *editor, const struct ck_yaml_node *node)
 {
     const char *text = editor->source->text;
-    size_t at = ck_yaml_text_mark(text, editor->source->length);
+    size_t at = 0;
     for (unsigned line = 1; line < node->line && at < editor->source->length; at++)
         line += text[at] == '\n';
     for (unsigned column = 1; column < node->column && at < editor->source->length; column++)
@@ -278,14 +278,20 @@ static int apply(const struct editor *editor, const char **ret_text)
 int ck_learn_into(const struct ck_learn_text *text, const struct ck_learn_change *change, struct ck_arena *arena,
                   const char **ret_text, struct choke_error *error)
 {
-    struct editor editor = {.source = text, .arena = arena, .error = error};
-    int r = ck_yaml_tree_parse(&editor.tree, text->file, text->text, text->length, error);
+    size_t mark = ck_yaml_text_mark(text->text, text->length);
+    const struct ck_learn_text body = {.file = text->file, .text = text->text + mark, .length = text->length - mark};
+    struct editor editor = {.source = &body, .arena = arena, .error = error};
+    const char *edited = NULL;
+    int r = ck_yaml_tree_parse(&editor.tree, body.file, body.text, body.length, error);
     if (r == 0) {
         const struct ck_yaml_node *mapping = change->tool ? find_entry(&editor.tree, change->entry->name) : NULL;
         r = mapping ? add_to_entry(&editor, mapping, change) : add_entry(&editor, change);
     }
     if (r == 0)
-        r = apply(&editor, ret_text);
+        r = apply(&editor, &edited);
     ck_yaml_tree_done(&editor.tree);
-    return r;
+    if (r < 0)
+        return r;
+    *ret_text = edited == body.text ? text->text : ck_arena_printf(arena, "%.*s%s", (int)mark, text->text, edited);
+    return *ret_text ? 0 : ck_error_oom(error);
 }

@@ -346,7 +346,7 @@ int ck_jail_setup(const struct ck_plan_sources *sources, struct ck_plan *plan, c
 {
     struct ck_grant grant;
     struct ck_tools tools;
-    ck_grant_of(&plan->verdict, &grant);
+    ck_plan_grant(sources, plan, &grant);
     const struct setup setup = {.sources = sources, .plan = plan, .grant = &grant, .tools = &tools, .label = label};
     int r = ck_tools_open_nested(sources, plan, &grant, &tools);
     if (r == 0)

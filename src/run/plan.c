@@ -141,12 +141,27 @@ static enum ck_plan_stdin stdin_form(const struct ck_plan *plan)
     return plan->jail.jail == &ck_jail_native_no_userns ? CK_STDIN_PASSED : CK_STDIN_NULL;
 }
 
+/*
+ * A learning run must not be sealed, may execute files beneath the root, and writes into an overlay,
+ * whatever the entry or its subcommand has.
+ */
+void ck_plan_grant(const struct ck_plan_sources *sources, const struct ck_plan *plan, struct ck_grant *ret_grant)
+{
+    ck_grant_of(&plan->verdict, ret_grant);
+    if (sources->learn || (sources->unchanged && ret_grant->workspace == CK_WORKSPACE_RW))
+        ret_grant->workspace = CK_WORKSPACE_OVERLAY;
+    if (!sources->learn)
+        return;
+    ret_grant->workspace_code = plan->verdict.tool;
+    ret_grant->sealed = false;
+}
+
 static int step_jail(struct planner *planner)
 {
     const struct choke_request *request = planner->request;
     struct ck_plan *plan = planner->plan;
     struct ck_grant grant;
-    ck_grant_of(&plan->verdict, &grant);
+    ck_plan_grant(planner->sources, plan, &grant);
     bool locked = ck_locked_needs_jail(planner->sources->locked, plan);
     bool learn = planner->sources->learn;
     const struct ck_jail_needs needs = {

@@ -11,6 +11,7 @@
 #include "jail/native_ops.h"
 #include "overlay/keep.h"
 #include "policy/env.h"
+#include "policy/grant.h"
 #include "policy/judge.h"
 #include "run/execs.h"
 #include "run/wire.h"
@@ -39,7 +40,8 @@ struct ck_plan_sources {
     struct ck_jails *jails;
     struct ck_bwrap_state *bwrap_state;
     int null_fd;
-    bool learn;             /* plans are for `policy learn` */
+    bool learn;             /* `policy learn`: plans are for its jail */
+    bool unchanged;         /* the same: the repository is not changed; rw is an overlay */
     const char *audit_path; /* absolute; NULL: no audit log */
     /* The directory of the state of chokepoint, which may not exist; false: no directory is known. */
     bool (*find_state)(const char *home, char ret_path[PATH_MAX]);
@@ -148,6 +150,9 @@ struct ck_plan {
 /* 0, also for a refusal; the negative errno of a shortage. ret needs ck_plan_done in any case. */
 int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_request *request, struct ck_plan *ret);
 void ck_plan_done(struct ck_plan *plan);
+
+/* The grant of the verdict, with what sources change about it. */
+void ck_plan_grant(const struct ck_plan_sources *sources, const struct ck_plan *plan, struct ck_grant *ret_grant);
 
 /*
  * For a step of the plan that refuses, after it has filled the error of the verdict: sets the

@@ -1,6 +1,8 @@
 """`policy learn`: a call is learned, its questions are answered, and the entry is used."""
 import json
 
+import audit
+
 QUESTION = "# question: "
 RECORD = "0001"
 
@@ -56,4 +58,4 @@ class Learner:
         return found
 
     def records(self):
-        return [json.loads(line) for line in self.log.read_text(encoding="utf-8").splitlines()]
+        return audit.records(self.log)
