@@ -335,8 +335,7 @@ static long seal(const struct ck_native_program *program)
     if (r == 0)
         r = set_mount(AT_FDCWD, "/dev/shm", 0, 0, MOUNT_ATTR_RDONLY);
     ck_nolibc_close((int)root);
-    ck_init_drop_bounding_set();
-    return r;
+    return r < 0 ? r : ck_init_drop_bounding_set();
 }
 
 /* ---- the run ---- */

@@ -239,13 +239,19 @@ static long drop_privileges(const struct ck_init_run *run, struct ck_listener *l
 
 /*
  * The caller keeps its capabilities. What it creates cannot gain any of them by executing a file.
- * The loop ends at the first number that the kernel does not know.
+ * The loop ends at the first number that the kernel does not know. The kernel copies the credentials
+ * for each, so there may be no memory. Who may not drop one may have none left to drop.
  */
-void ck_init_drop_bounding_set(void)
+long ck_init_drop_bounding_set(void)
 {
-    for (unsigned cap = 0; cap < 64; cap++)
-        if (CK_RAW5(prctl, PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
+    for (unsigned cap = 0; cap < 64; cap++) {
+        long r = CK_RAW5(prctl, PR_CAPBSET_DROP, cap, 0, 0, 0);
+        if (r == -EINVAL)
             break;
+        if (r < 0 && CK_RAW5(prctl, PR_CAPBSET_READ, cap, 0, 0, 0) != 0)
+            return r;
+    }
+    return 0;
 }
 
 /*

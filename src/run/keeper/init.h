@@ -90,8 +90,8 @@ long ck_init_drop_capabilities(void);
  */
 long ck_init_cover_keys(const char *cover);
 
-/* After this, executing a file adds no capability. The caller keeps those that it has. */
-void ck_init_drop_bounding_set(void);
+/* After this, executing a file adds no capability. The caller keeps those that it has. 0 or a negative errno. */
+long ck_init_drop_bounding_set(void);
 
 /*
  * In the first process of a run: applies the layers, creates the tool, and exits when the tool has

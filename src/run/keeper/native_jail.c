@@ -343,8 +343,9 @@ long ck_native_jail_enter(struct ck_native_jail *jail, int program_fd)
     if (r < 0)
         return r;
     jail->below_tmp_fd = (int)r;
-    ck_init_drop_bounding_set();
-    r = ck_init_open_execs(jail);
+    r = ck_init_drop_bounding_set();
+    if (r == 0)
+        r = ck_init_open_execs(jail);
     if (r == 0)
         r = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     return r < 0 ? r : ck_init_restrict_program(jail);

@@ -121,6 +121,19 @@ def test_deleted_log_is_not_begun_again(prepared):
         assert answer.status == 125 and not prepared.log.exists(), (failed, answer)
 
 
+def test_capability_that_is_not_dropped_ends_the_run(root_box):
+    """PR_CAPBSET_DROP copies the credentials, so it can lack memory. Here it does in each process, also in those of the
+    proof: the jail is not taken for one that does not work here, and no weaker one is used."""
+    log = root_box.base / "log"
+    command = root_box.run_argv(["true"], policy=root_box.write_policy([root_box.entry("true", route="external")]))
+    assert json.loads(root_box.call(command).out)["jail"] == "native"
+    answer = root_box.call(["strace", "-f", "-qq", "-o", log, "-e", "trace=prctl", "-e", "inject=prctl:error=ENOMEM:when=10",
+                            *command])
+    lines = [line for line in log.read_text().splitlines() if "(INJECTED)" in line]
+    assert any("PR_CAPBSET_DROP" in line for line in lines), lines
+    assert json.loads(answer.out)["outcome"] == "spawn_failed", answer
+
+
 LOCKED = {"policy": (["sh", "-c", "echo no"], ["--policy", "{policy}"]), "log": (["say_args"], ["--no-audit"]),
           "roots": (["say_args"], []), "record": (["say_env"], []), "jail": (["rg", "--version"], ["--jail", "none"])}
 
