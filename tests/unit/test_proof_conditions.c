@@ -103,7 +103,7 @@ static int refused_in_filter(void)
     return ck_proof_conditions_digest(&usual, digest) == -ENOTSUP ? 0 : 1;
 }
 
-static void nothing_is_told_in_a_filter(void **state)
+static void a_filter_hides_the_conditions(void **state)
 {
     int status = 0;
     (void)state;
@@ -120,7 +120,7 @@ int main(void)
         cmocka_unit_test(each_condition_is_in_the_text),
         cmocka_unit_test(same_conditions_have_the_same_digest),
         cmocka_unit_test(another_build_or_file_has_another_digest),
-        cmocka_unit_test(nothing_is_told_in_a_filter),
+        cmocka_unit_test(a_filter_hides_the_conditions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
