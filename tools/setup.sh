@@ -66,7 +66,7 @@ golang-go             file /usr/bin/go
 cargo                 file /usr/bin/cargo
 python3-lxml          python lxml
 '
-# Tools of the catalogue that only `make test SUITES=full` runs: about 700 MB.
+# Tools of the catalogue that only `make test SUITES=full` runs: about 1 GB.
 needs_full='
 g++                   file /usr/bin/g++
 cmake                 file /usr/bin/cmake
