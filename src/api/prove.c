@@ -31,7 +31,7 @@
  * The usual layers are all bits below EGRESS; those that not every run has are the last in the
  * enum. PROOF_NS is the time for one proof.
  */
-#define PROOF_NS (2 * CK_NS_PER_S)
+#define PROOF_NS (10 * CK_NS_PER_S)
 #define USUAL_LAYERS ((UINT32_C(1) << CK_JAIL_LAYER_EGRESS) - 1)
 #define NO_USERNS_LAYERS \
     (UINT32_C(1) << CK_JAIL_LAYER_LANDLOCK | UINT32_C(1) << CK_JAIL_LAYER_EXECS | \

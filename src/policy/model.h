@@ -187,16 +187,16 @@ struct ck_tool {
     bool has_workspace;          /* workspace is given */
     bool workspace_code;         /* files beneath the root may be executed and mapped as code */
     bool loopback;               /* the run has its own 127.0.0.1 and ::1 */
-    /* the most that a caller may request: host, host:port, *.suffix; empty: no egress */
-    struct ck_list egress;
-    struct ck_list reads;    /* directories that a jail shows too, read-only */
-    enum ck_root_at root_at; /* where a jail shows the root: at /work, or at its own path */
-    unsigned line;           /* of the entry in the file, from 1 */
     /*
      * taken over by `extends` or `catalog`: line is a line of the default policy or of
      * catalog_file, adr a record of this build
      */
     bool embedded;
+    /* the most that a caller may request: host, host:port, *.suffix; empty: no egress */
+    struct ck_list egress;
+    struct ck_list reads;     /* directories that a jail shows too, read-only */
+    enum ck_root_at root_at;  /* where a jail shows the root: at /work, or at its own path */
+    unsigned line;            /* of the entry in the file, from 1 */
     const char *catalog_file; /* of the catalogue that has the entry; NULL: it is not from there */
     /* in the catalogue: the tool that the subcommands are for; NULL: it is an entry of its own */
     const char *adds_to;

@@ -11,6 +11,10 @@
 
 #include <cmocka.h>
 
+/* With a byte order mark, and lines that end as on Windows. */
+#define CRLF_TEXT \
+    "\xef\xbb\xbfversion: 1\r\nsearch_path: [/usr/bin]\r\ntools:\r\n  - name: make\r\n    why: x\r\n" \
+    "    adr: \"0001\"\r\n    route: external\r\n    args:\r\n      exact: [[a]]\r\n    workspace: rw\r\n"
 #define TOP "version: 1\nsearch_path: [/usr/bin]\n"
 
 static const struct ck_learn_item uses[] = {{"c-compiler", "cc1 by gcc"}};
@@ -93,8 +97,7 @@ static void every_style_is_added_to(void **state)
             "    args: {operands: none}\n    uses: []\n    execs:\n      - cat # kept\n",
         TOP "tools: # all\n  - name: other\n    why: x\n    adr: \"0001\"\n    route: direct\n",
         "version: 1\nextends: default",
-        "\xef\xbb\xbfversion: 1\r\nsearch_path: [/usr/bin]\r\ntools:\r\n  - name: make\r\n    why: x\r\n    adr: \"0001\"\r\n"
-        "    route: external\r\n    args:\r\n      exact: [[a]]\r\n    workspace: rw\r\n",
+        CRLF_TEXT,
     };
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

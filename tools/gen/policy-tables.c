@@ -397,6 +397,8 @@ static void add_family(struct ck_policy *catalog, const char *path)
     const char *adds_to = take_adds_to(&length);
     const struct ck_policy *family = parse(path, name, complete(length));
     catalog->search_path = family->search_path;
+    if (family->tools_count == 0)
+        fail(path, "no entries");
     for (uint32_t i = 0; i < family->tools_count; i++) {
         struct ck_tool *tool = &catalog->tools[catalog->tools_count++];
         *tool = family->tools[i];
