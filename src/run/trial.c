@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PATIENCE_NS (3 * CK_NS_PER_S) /* a trial is killed after two seconds (keeper/nolibc.c) */
+#define PATIENCE_NS (12 * CK_NS_PER_S) /* a trial is killed after ten seconds (keeper/nolibc.c) */
 
 /* Sends the request with the socket for the answer, and then fds. */
 static int ask(struct ck_launcher *launcher, const struct ck_wire_try *request, const int *fds, unsigned count,

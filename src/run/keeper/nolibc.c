@@ -14,7 +14,7 @@
 #include <sys/time.h>
 #include <time.h>
 
-#define TRIAL_SECONDS 2 /* run/trial.c waits three */
+#define TRIAL_SECONDS 10 /* run/trial.c waits longer */
 
 /*
  * The kernel starts a program with the stack pointer at argc and no return address. The stack is

@@ -32,7 +32,7 @@ long ck_nolibc_write_file(const char *path, const char *text, const char *end);
 /*
  * For a child that tries something and exits. Closes all descriptors but these, which move to
  * CK_TRIAL_FIRST_FD and the numbers after it, in this order; -1 is skipped. The kernel ends the
- * process when the keeper ends, or after two seconds. Returns 0 or a negative errno.
+ * process when the keeper ends, or after ten seconds. Returns 0 or a negative errno.
  */
 #define CK_TRIAL_FIRST_FD 3
 #define CK_TRIAL_FDS_MAX 16

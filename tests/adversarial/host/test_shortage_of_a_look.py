@@ -63,6 +63,12 @@ def failing(box, command, call):
         yield failed, answer
 
 
+def is_cautious(changes, usual):
+    """A file that could not be read counts as one that runs later."""
+    return changes == [{**one, "runs_later": one["runs_later"] or found["runs_later"]}
+                       for one, found in zip(usual, changes)] and len(changes) == len(usual)
+
+
 @pytest.mark.parametrize("name, call", [(name, call) for name in RUNS for call in CALLS] if full() else USUAL)
 def test_call_that_fails_once_decides_nothing(prepared, name, call):
     argv, keys = RUNS[name]
@@ -80,7 +86,7 @@ def test_call_that_fails_once_decides_nothing(prepared, name, call):
         if document["outcome"] == "policy" and "cannot open policy" in document["error"]["message"]:
             continue  # there is nothing to run by
         assert {key: document[key] for key in SAME} == {key: usual[key] for key in SAME}, (failed, document)
-        assert document["changes_incomplete"] or document["changes"] == usual["changes"], (failed, document)
+        assert document["changes_incomplete"] or is_cautious(document["changes"] or [], usual["changes"] or []), (failed, document)
 
 
 def test_directory_that_is_not_empty_is_not_kept_into(prepared):
