@@ -167,7 +167,6 @@ struct ck_tool {
     const char *why;
     const char *adr; /* four digits */
     enum ck_route route;
-    bool required;
     unsigned platforms; /* bits of enum ck_platform; 0: every platform */
     struct ck_install install;
     struct ck_list version_args;
@@ -175,6 +174,7 @@ struct ck_tool {
     struct ck_variable *set_env;
     uint32_t set_env_count;
     bool allow_credentials; /* credentials: allow */
+    bool required;
     struct ck_limits limits;
     struct ck_args *args;
     /* the only path of the tool: absolute, or "./REL" beneath the root; NULL: use the search path */
