@@ -397,8 +397,8 @@ static void add_family(struct ck_policy *catalog, const char *path)
     const char *adds_to = take_adds_to(&length);
     const struct ck_policy *family = parse(path, name, complete(length));
     catalog->search_path = family->search_path;
-    if (family->tools_count == 0)
-        fail(path, "no entries");
+    if (family->tools_count == 0 || family->tools_count > CK_POLICY_MAX_TOOLS - catalog->tools_count)
+        fail(path, "no entries, or too many");
     for (uint32_t i = 0; i < family->tools_count; i++) {
         struct ck_tool *tool = &catalog->tools[catalog->tools_count++];
         *tool = family->tools[i];
@@ -412,8 +412,10 @@ static void add_family(struct ck_policy *catalog, const char *path)
 
 static void write_catalog(char *const *paths)
 {
-    static struct ck_tool tools[CK_POLICY_MAX_TOOLS];
-    struct ck_policy catalog = {.file = CK_CATALOG_NAME, .version = 1, .tools = tools};
+    struct ck_policy catalog = {.file = CK_CATALOG_NAME, .version = 1};
+    catalog.tools = ck_arena_array(&catalog.arena, CK_POLICY_MAX_TOOLS, sizeof(*catalog.tools));
+    if (!catalog.tools)
+        exit(1);
     for (; *paths; paths++)
         add_family(&catalog, *paths);
     if (!ck_policy_index(&catalog, &catalog.arena))
