@@ -84,6 +84,7 @@ struct choke_audit_query {
      */
     bool (*on_end)(void *data, const struct choke_audit_report *report);
     void *data;
+    size_t struct_size; /* see "structs that grow" in chokepoint.h */
 };
 
 /*

@@ -36,6 +36,10 @@ struct choke_lint_options {
     const char *config_path;
     bool no_gitignore; /* check also what .gitignore excludes; files in paths are always checked */
     unsigned jobs;     /* threads, at most 64; 0: the number of processors */
+    /* May be NULL. Called by the calling thread between files; true ends the call: -ECANCELED. */
+    bool (*stop)(void *data);
+    void *data;
+    size_t struct_size; /* see "structs that grow" in chokepoint.h */
 };
 
 /* A rule. Severities have the names of choke_severity_name. */

@@ -66,6 +66,7 @@ struct choke_doctor_options {
     /* May be NULL. Called every few milliseconds while the call works; true ends it: -ECANCELED. */
     bool (*stop)(void *data);
     void *data;
+    size_t struct_size; /* see "structs that grow" in chokepoint.h */
 };
 
 /*

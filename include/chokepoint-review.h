@@ -152,6 +152,7 @@ struct choke_learn {
     const char *why;         /* NULL: a sentence that says what to write */
     choke_output_fn on_output;
     void *output_data;
+    size_t struct_size; /* see "structs that grow" in chokepoint.h */
 };
 
 struct choke_learned {

@@ -21,7 +21,15 @@
  *   4. choke_next()            takes one finished job after another, NULL at the end.
  *   5. choke_job_result(), choke_job_free().
  *   choke_cancel() ends one job, choke_cancel_all() every one; a cancelled job still
- *   comes out of choke_next().
+ *   comes out of choke_next(). choke_pause() lets a tool wait whose output comes too fast.
+ *
+ * STRUCTS THAT GROW
+ *
+ *   A struct that the caller fills ends, in its first version, with struct_size. Later versions add
+ *   members after it. 0 means the first version, so a zero-filled struct and designated
+ *   initialisers are right without it. To use a later member, set struct_size to the sizeof of the
+ *   struct. A library that does not know that member refuses the call with -E2BIG, unless it is 0.
+ *   Structs that the library returns grow at their end too; never copy one by its size.
  *
  * WHAT RETURNS WHAT
  *
@@ -156,6 +164,8 @@ struct choke_error {
 
 /* ---- events ------------------------------------------------------------------------------ */
 
+struct choke_job;
+
 enum choke_level { CHOKE_DEBUG = 1, CHOKE_INFO, CHOKE_WARNING };
 
 struct choke_field {
@@ -191,13 +201,18 @@ struct choke_field {
  *                                    connection 0), where layers have "egress_named"
  *   subproc.egress.failed    warning the same: allowed, but could not be reached
  *   subproc.egress.closed    info    the same, and sent_bytes, received_bytes; once for each allowed
- * Pointers are valid during the callback only. The callback must not call into the same context.
+ * Pointers are valid during the callback only. The callback is called by the thread that is in a
+ * call of the context. It must not call into the same context, except choke_job_data,
+ * choke_job_timeout_ms, choke_pause and choke_resume.
  */
 struct choke_event {
     enum choke_level level;
     const char *name;
     const struct choke_field *fields;
     size_t field_count;
+    /* The job that it is about; NULL for audit.repaired and audit.unrotated. Some events come before
+     * choke_start has returned the job: use job_data of the request to know it by then. */
+    struct choke_job *job;
 };
 
 typedef void (*choke_event_fn)(void *data, const struct choke_event *event);
@@ -257,6 +272,7 @@ struct choke_options {
     enum choke_audit_sync audit_sync;
     uint64_t audit_max_bytes; /* at this size the log is rotated, see docs/audit.md; 0: never */
     enum choke_audit_log audit_log;
+    size_t struct_size; /* see "structs that grow" */
 };
 
 /* options may be NULL. error->outcome is CHOKE_POLICY where the fault is in the policy. */
@@ -267,8 +283,27 @@ CHOKE_API int choke_context_new(const struct choke_options *options, struct chok
  * Ends every job as choke_cancel_all does, waits for the end (at most 20 s), frees all jobs. NULL
  * is fine. Changes that are not listed or kept by then are not listed or kept any more. The event
  * subproc.changes.cut says so; the files that are kept are complete.
+ *
+ * In a forked child it is safe, and ends nothing: it releases the memory and the child's copies of
+ * the descriptors.
  */
 CHOKE_API void choke_context_free(struct choke_context *context);
+
+/*
+ * The same for a caller that must not wait, a finalizer for example. Every tree is killed at once,
+ * without SIGTERM, and its end is not waited for. Jobs end as "cancelled". No callback is called any
+ * more. The audit log gets its records but is not synced. The call waits at most 50 ms for the
+ * keeper. A keeper that needs longer to kill everything ends by itself later; its status is then left
+ * for your program to reap.
+ */
+CHOKE_API void choke_context_discard(struct choke_context *context); /* NULL is fine */
+
+/*
+ * The policy that the context uses, as choke_policy_json prints it. The text lives as long as the
+ * context. -ENOMEM when out of memory.
+ */
+CHOKE_API int choke_context_policy_json(struct choke_context *context, const char **ret_text,
+                                        struct choke_error *error);
 
 /* ---- request ----------------------------------------------------------------------------- */
 
@@ -289,8 +324,9 @@ enum choke_stdin {
 enum choke_stream { CHOKE_STDOUT = 1, CHOKE_STDERR = 2 };
 
 /*
- * Bytes as they arrive, before any truncation. Must not call into the same context. If it waits, the
- * tool waits too, and is still ended at its timeout.
+ * Bytes as they arrive, before any truncation, by the thread that dispatches. Must not call into the
+ * same context, except choke_job_data, choke_job_timeout_ms, choke_pause and choke_resume. If it
+ * waits, the tool waits too, and is still ended at its timeout.
  */
 typedef void (*choke_output_fn)(void *data, enum choke_stream stream, const void *bytes, size_t length);
 
@@ -359,6 +395,8 @@ struct choke_request {
      * nothing.
      */
     bool why;
+    void *job_data;     /* choke_job_data of the job from its first event on */
+    size_t struct_size; /* see "structs that grow" */
 };
 
 #define CHOKE_TIMEOUT_FROM_POLICY UINT64_MAX
@@ -471,13 +509,13 @@ struct choke_result {
     const struct choke_denial *denied;
     size_t denied_count;
     uint64_t denied_more; /* how many more */
+
+    uint64_t timeout_ms; /* that applied, also if it came from the policy; 0 if the call was refused */
 };
 
 CHOKE_API void choke_result_free(struct choke_result *result); /* NULL is fine */
 
 /* ---- running ----------------------------------------------------------------------------- */
-
-struct choke_job;
 
 /* Runs and waits. Other jobs of the context continue meanwhile. */
 CHOKE_API int choke_run(struct choke_context *context, const struct choke_request *request,
@@ -494,6 +532,10 @@ CHOKE_API int choke_start(struct choke_context *context, const struct choke_requ
  * Readable when choke_dispatch has something to do. Belongs to the context: do not read or close
  * it. It is itself an epoll descriptor. With egress it can be in an epoll of yours, and that one in
  * one more, but not deeper: the kernel limits the nesting.
+ *
+ * It is level-triggered: it stays readable until a dispatch has done what is due. It is readable
+ * after a start that was refused. Another thread may poll it while its owner dispatches, as long as
+ * the context is not freed. It is the same descriptor for the whole life of the context.
  */
 CHOKE_API int choke_fd(const struct choke_context *context);
 
@@ -503,6 +545,13 @@ CHOKE_API int choke_fd(const struct choke_context *context);
  * of finished jobs that wait in choke_next(), or a negative errno.
  */
 CHOKE_API int choke_dispatch(struct choke_context *context, struct choke_error *error);
+
+/*
+ * The same for a loop that has other work too: begins nothing new after budget_us microseconds. What
+ * is left stays readable in choke_fd. The streams take turns, over calls too. One read (128 KiB), one
+ * slice or one sync of the audit log can exceed the budget. 0: one thing at most.
+ */
+CHOKE_API int choke_dispatch_for(struct choke_context *context, uint64_t budget_us, struct choke_error *error);
 
 /* Waits until a job is finished or timeout_ms has passed (-1: no limit); then as choke_dispatch. */
 CHOKE_API int choke_wait(struct choke_context *context, int timeout_ms, struct choke_error *error);
@@ -520,13 +569,23 @@ CHOKE_API size_t choke_running(const struct choke_context *context);
 CHOKE_API void choke_cancel(struct choke_job *job);
 CHOKE_API void choke_cancel_all(struct choke_context *context);
 
+/*
+ * Stops reading the streams of a job, CHOKE_STDOUT | CHOKE_STDERR or one of them, so that memory
+ * stays bounded if its consumer is slow: the tool waits as soon as its pipe is full. Its timeout goes
+ * on. When it has ended, what is left in its pipes (at most 1 MiB in each) is read nevertheless. A
+ * call from the output callback stops the stream after the bytes of that callback. Harmless for a
+ * finished job.
+ */
+CHOKE_API void choke_pause(struct choke_job *job, unsigned streams);
+CHOKE_API void choke_resume(struct choke_job *job, unsigned streams);
+
 /* NULL until the job is finished; belongs to the job. */
 CHOKE_API const struct choke_result *choke_job_result(const struct choke_job *job);
 
 /* The timeout of the job, also if it came from the policy; 0 for a refused job. */
 CHOKE_API uint64_t choke_job_timeout_ms(const struct choke_job *job);
 
-/* Your own pointer, stored with the job. */
+/* Your own pointer, stored with the job; at first job_data of the request. */
 CHOKE_API void choke_job_set_data(struct choke_job *job, void *data);
 CHOKE_API void *choke_job_data(const struct choke_job *job);
 

@@ -2,6 +2,7 @@
  * audit_read.c - the reader's side of the log: verify it, get its head, make keys. No context is
  * needed. The log is never changed; only a new key pair is written.
  */
+#include "api/versioned.h"
 #include "audit/head.h"
 #include "audit/source.h"
 #include "audit/tail.h"
@@ -222,10 +223,14 @@ int choke_audit_verify(const struct choke_audit_query *query, struct choke_audit
 {
     if (!query || !ret_report || !query->paths || !query->paths[0])
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a file and a pointer for the report are required");
+    struct choke_audit_query known;
+    int r = ck_versioned_read(CK_VERSIONED(choke_audit_query), query, query->struct_size, &known, error);
+    if (r < 0)
+        return r;
     struct report_box *box = calloc(1, sizeof(*box));
     if (!box)
         return ck_error_oom(error);
-    int r = read_log(query, box, error);
+    r = read_log(&known, box, error);
     if (r < 0)
         free(box);
     else

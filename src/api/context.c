@@ -6,9 +6,11 @@
 #include "api/context.h"
 
 #include "api/policyfile.h"
+#include "api/versioned.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "policy/describe.h"
 #include "policy/yaml_write.h"
 #include "sys/cachedir.h"
 
@@ -206,11 +208,12 @@ static void close_context(struct choke_context *context)
 int choke_context_new(const struct choke_options *options, struct choke_context **ret_context,
                       struct choke_error *error)
 {
-    static const struct choke_options standard;
+    struct choke_options known = {0};
     if (!ret_context)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a pointer for the context is required");
-    if (!options)
-        options = &standard;
+    int r = !options ? 0 : ck_versioned_read(CK_VERSIONED(choke_options), options, options->struct_size, &known, error);
+    if (r < 0)
+        return r;
     struct choke_context *context = calloc(1, sizeof(*context));
     if (!context)
         return ck_error_oom(error);
@@ -227,11 +230,11 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
     ck_native_no_userns_init(&context->no_userns_filters);
     ck_proxy_init(&context->proxy);
     context->watch = (struct ck_watch){.epoll_fd = -1, .timer_fd = -1, .anchor_fd = -1};
-    context->on_event = options->on_event;
-    context->event_data = options->event_data;
+    context->on_event = known.on_event;
+    context->event_data = known.event_data;
     context->audit.directory.fd = -1;
     context->audit.log.fd = -1;
-    int r = open_context(context, options, error);
+    r = open_context(context, &known, error);
     if (r < 0) {
         close_context(context);
         return r;
@@ -250,12 +253,11 @@ int ck_context_plan_failed(int r, struct choke_error *error)
 
 /*
  * Cancelled runs end within their grace period. A run that does not has lost its warden to
- * something hostile; it is abandoned at the deadline.
+ * something hostile; it is abandoned at the deadline. 0: all are abandoned at once.
  */
-static void end_all(struct choke_context *context)
+static void end_all(struct choke_context *context, uint64_t deadline_ns)
 {
     struct ck_watch *watch = &context->watch;
-    uint64_t deadline_ns = ck_clock_now_ns() + FREE_TIMEOUT_NS;
     /* Slices are closed first, or a cancelled run would begin to list its changes. */
     ck_slices_close(context);
     choke_cancel_all(context);
@@ -285,10 +287,28 @@ static void forget_places(struct choke_context *context)
 }
 
 /*
+ * For a caller that does not wait: a scratch directory is left to the sweep of the next context,
+ * because its run may not be dead yet, and no callback is called.
+ */
+static void mute_and_release(struct choke_context *context)
+{
+    context->on_event = NULL;
+    for (struct choke_job *job = context->jobs; job; job = job->next) {
+        /* If the audit hashes output, its own callback is before the caller's. */
+        if (job->run.output_data != job)
+            job->run.on_output = NULL;
+        job->on_output = NULL;
+        ck_scratch_release(&job->run.scratch);
+    }
+    for (struct ck_bwrap_state *bwrap_state = context->bwrap_state; bwrap_state; bwrap_state = bwrap_state->next)
+        bwrap_state->scratch_pool.leftover = false;
+}
+
+/*
  * In a fork of the owner nothing is ended or removed: the keeper, the runs and the scratch
  * directories are the parent's. Only memory and our copies of the descriptors are released.
  */
-void choke_context_free(struct choke_context *context)
+static void free_context(struct choke_context *context, bool wait)
 {
     if (!context)
         return;
@@ -298,20 +318,32 @@ void choke_context_free(struct choke_context *context)
     ck_fd_forget_only(fds_closed);
     if (fds_closed)
         forget_places(context);
+    if (owner && !wait)
+        mute_and_release(context);
     if (owner)
-        end_all(context);
-    ck_slices_done(context, owner);
+        end_all(context, wait ? ck_clock_now_ns() + FREE_TIMEOUT_NS : 0);
+    ck_slices_done(context, owner && wait);
     if (owner) {
         ck_proxy_done(&context->proxy);
-        ck_watch_done(&context->watch);
+        (wait ? ck_watch_done : ck_watch_leave)(&context->watch);
     } else {
         ck_watch_forget(&context->watch);
     }
     /* After the watch: a run that the watch still knew would be freed under it. */
     ck_job_free_all(context);
-    ck_audit_done(context, owner);
+    ck_audit_done(context, owner && wait);
     close_context(context);
     ck_fd_forget_only(false);
+}
+
+void choke_context_free(struct choke_context *context)
+{
+    free_context(context, true);
+}
+
+void choke_context_discard(struct choke_context *context)
+{
+    free_context(context, false);
 }
 
 /*
@@ -333,28 +365,51 @@ size_t choke_running(const struct choke_context *context)
  * The order matters: what the watch reports is sliced in the same round, what slices finish is
  * synced, and garbage is freed last, when no one uses it.
  */
-int ck_context_round(struct choke_context *context, int timeout_ms)
+static void after_events(struct choke_context *context)
 {
-    int r = ck_watch_wait(&context->watch, timeout_ms);
     ck_slices_run(context);
     ck_job_sync_waiting(context);
     ck_job_free_garbage(context);
+}
+
+int ck_context_round(struct choke_context *context, int timeout_ms)
+{
+    int r = ck_watch_wait(&context->watch, timeout_ms);
+    after_events(context);
     return r;
+}
+
+/* How many choke_next can return now; r: of the round. */
+static int count_done(const struct choke_context *context, int r, struct choke_error *error)
+{
+    if (r < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot wait for events: %s", strerror(-r));
+    return context->done_count > INT_MAX ? INT_MAX : (int)context->done_count;
 }
 
 static int one_round(struct choke_context *context, int timeout_ms, struct choke_error *error)
 {
-    int r = ck_context_round(context, timeout_ms);
-    if (r < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot wait for events: %s", strerror(-r));
-    /* How many choke_next can return now. */
-    return context->done_count > INT_MAX ? INT_MAX : (int)context->done_count;
+    return count_done(context, ck_context_round(context, timeout_ms), error);
 }
 
 int choke_dispatch(struct choke_context *context, struct choke_error *error)
 {
     int r = ck_context_check_fds(context, error);
     return r < 0 ? r : one_round(context, 0, error);
+}
+
+int choke_dispatch_for(struct choke_context *context, uint64_t budget_us, struct choke_error *error)
+{
+    int r = ck_context_check_fds(context, error);
+    if (r < 0)
+        return r;
+    uint64_t now_ns = ck_clock_now_ns(), budget_ns, until_ns;
+    if (__builtin_mul_overflow(budget_us, CK_NS_PER_US, &budget_ns) ||
+        __builtin_add_overflow(now_ns, budget_ns, &until_ns))
+        until_ns = UINT64_MAX;
+    r = ck_watch_work_until(&context->watch, until_ns);
+    after_events(context);
+    return count_done(context, r, error);
 }
 
 int choke_wait(struct choke_context *context, int timeout_ms, struct choke_error *error)
@@ -393,4 +448,19 @@ bool choke_tool(const struct choke_context *context, size_t index, struct choke_
         .install = context->installs[index],
     };
     return true;
+}
+
+int choke_context_policy_json(struct choke_context *context, const char **ret_text, struct choke_error *error)
+{
+    int r = ck_context_check(context, error);
+    if (r < 0)
+        return r;
+    if (!ret_text)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a pointer for the text is required");
+    if (!context->policy_json)
+        context->policy_json = ck_policy_json(context->policy, &context->text);
+    if (!context->policy_json)
+        return ck_error_oom(error);
+    *ret_text = context->policy_json;
+    return 0;
 }

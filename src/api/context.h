@@ -61,6 +61,7 @@ struct choke_context {
     size_t done_count;
     struct choke_job *garbage; /* finished, after their owner freed them while they ran */
     struct ck_arena text;
+    const char *policy_json;            /* NULL: not yet made */
     const char **installs;              /* how to install each tool of the policy */
     char policy_sha256[CK_DIGEST_SIZE]; /* if it is a file: of its text, or with `extends` or `catalog` of the result */
     struct ck_audit audit;

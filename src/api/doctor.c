@@ -6,6 +6,7 @@
  */
 #include "api/readiness.h"
 #include "api/toolcache.h"
+#include "api/versioned.h"
 
 #include "base/atomic_file.h"
 #include "base/error.h"
@@ -308,22 +309,25 @@ int choke_doctor(struct choke_context *context, const struct choke_doctor_option
         return r;
     if (!ret_report)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a pointer for the report is required");
+    /* Zero-filled: all tools, all layers, with the cache. */
+    struct choke_doctor_options known = {0};
+    r = !options ? 0
+                 : ck_versioned_read(CK_VERSIONED(choke_doctor_options), options, options->struct_size, &known, error);
+    if (r < 0)
+        return r;
     struct doctor_box *box = calloc(1, sizeof(*box));
     if (!box)
         return ck_error_oom(error);
     ck_proof_memory_stop(context);
-    /* All tools, all layers, with the cache. */
-    static const struct choke_doctor_options everything = {0};
-    options = options ? options : &everything;
     struct ck_toolcache toolcache = {.fd = -1};
     struct ck_readiness readiness = {
-        .context = context, .only = options->tools, .stop = options->stop, .stop_data = options->data};
-    if (!options->no_cache) {
+        .context = context, .only = known.tools, .stop = known.stop, .stop_data = known.data};
+    if (!known.no_cache) {
         /* No root: doctor is not about a repository. */
         ck_toolcache_open(&toolcache, context->machine.home, NULL);
         readiness.cache = &toolcache.cache;
     }
-    r = examine(&readiness, &toolcache, !options->no_layers, box, error);
+    r = examine(&readiness, &toolcache, !known.no_layers, box, error);
     ck_readiness_done(&readiness);
     ck_toolcache_done(&toolcache);
     if (r < 0)

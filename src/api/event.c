@@ -22,28 +22,36 @@ static atomic_flag skipped_reported = ATOMIC_FLAG_INIT;
 #define FIELDS_MAX 16 /* the largest event has 12: ck_event_egress */
 
 /* Every event goes through here, so that no field shows a credential (R15). */
-static void emit(const struct choke_context *context, enum choke_level level, const char *name,
-                 const struct choke_field *fields, size_t count)
+static void emit(const struct choke_context *context, struct choke_event event)
 {
+    const struct choke_field *fields = event.fields;
     struct choke_field safe[FIELDS_MAX];
     char shown[FIELDS_MAX][CK_SECRET_SHOWN_MAX];
-    const struct choke_event event = {.level = level, .name = name, .fields = safe, .field_count = count};
     if (!context->on_event)
         return;
     /* The count is known when this file is compiled, so a caller cannot reach this. */
-    assert(count <= FIELDS_MAX);
-    for (size_t i = 0; i < count; i++) {
+    assert(event.field_count <= FIELDS_MAX);
+    for (size_t i = 0; i < event.field_count; i++) {
         const char *value = fields[i].value;
         const char *kind = value ? ck_secret_kind(value) : NULL;
         safe[i] = (struct choke_field){.key = fields[i].key, .value = ck_secret_show(shown[i], value, kind)};
     }
+    event.fields = safe;
     context->on_event(context->event_data, &event);
 }
 
 /* The list of fields is written twice, because sizeof needs it too; sizeof does not evaluate it. */
-#define EMIT(context, level, name, ...) \
-    emit(context, level, name, (const struct choke_field[]){__VA_ARGS__}, \
-         sizeof((const struct choke_field[]){__VA_ARGS__}) / sizeof(struct choke_field))
+#define EVENT(event_job, event_level, event_name, ...) \
+    ((struct choke_event){.level = (event_level), \
+                          .name = (event_name), \
+                          .fields = (const struct choke_field[]){__VA_ARGS__}, \
+                          .field_count = \
+                              sizeof((const struct choke_field[]){__VA_ARGS__}) / sizeof(struct choke_field), \
+                          .job = (event_job)})
+
+/* The caller may change the job that it gets; the functions here do not. owner is the job itself. */
+#define EMIT(job, level, name, ...) emit((job)->context, EVENT((job)->run.owner, level, name, __VA_ARGS__))
+#define EMIT_CONTEXT(context, level, name, ...) emit(context, EVENT(NULL, level, name, __VA_ARGS__))
 
 /* A refused call may have no tool and no rule. Callbacks never get NULL for these. */
 static const char *text_of(const char *text)
@@ -54,7 +62,7 @@ static const char *text_of(const char *text)
 void ck_event_refused(const struct choke_job *job)
 {
     const struct choke_result *result = job->result;
-    EMIT(job->context, CHOKE_WARNING, "subproc.refused", {"tool", text_of(result->tool_name)},
+    EMIT(job, CHOKE_WARNING, "subproc.refused", {"tool", text_of(result->tool_name)},
          {"outcome", choke_outcome_name(result->outcome)}, {"rule", text_of(result->rule)},
          {"message", result->error.message}, {"probe_name", job->probe});
 }
@@ -84,28 +92,28 @@ void ck_event_started(const struct choke_job *job, const char *const *egress, co
         (void)snprintf(name, sizeof(name), "subproc.%s.skipped", jail->skipped);
         char layers[256];
         join(result->layers, layers, sizeof(layers));
-        EMIT(job->context, CHOKE_WARNING, name, {"reason", jail->reason}, {"jail", jail->jail->name},
-             {"layers", layers}, {"probe_name", job->probe});
+        EMIT(job, CHOKE_WARNING, name, {"reason", jail->reason}, {"jail", jail->jail->name}, {"layers", layers},
+             {"probe_name", job->probe});
     }
     if (plan->git_message && !job->context->git_reported) {
         job->context->git_reported = true;
-        EMIT(job->context, CHOKE_WARNING, "subproc.git.hidden", {"tool", result->tool_name},
-             {"message", plan->git_message}, {"probe_name", job->probe});
+        EMIT(job, CHOKE_WARNING, "subproc.git.hidden", {"tool", result->tool_name}, {"message", plan->git_message},
+             {"probe_name", job->probe});
     }
     if (jail->jail != &ck_jail_none) {
         char hosts[1024];
         join(egress, hosts, sizeof(hosts));
         (void)snprintf(name, sizeof(name), "subproc.%s.wrapped", jail->jail->name);
-        EMIT(job->context, CHOKE_DEBUG, name, {"probe_name", job->probe}, {"egress", hosts});
+        EMIT(job, CHOKE_DEBUG, name, {"probe_name", job->probe}, {"egress", hosts});
     }
-    EMIT(job->context, CHOKE_INFO, "subproc.started", {"tool", result->tool_name},
-         {"path", CK_QUOTE(result->tool_path)}, {"jail", jail->jail->name}, {"probe_name", job->probe},
+    EMIT(job, CHOKE_INFO, "subproc.started", {"tool", result->tool_name}, {"path", CK_QUOTE(result->tool_path)},
+         {"jail", jail->jail->name}, {"probe_name", job->probe},
          {"workspace_code", result->workspace_code ? "true" : ""}, {"loopback", result->loopback ? "true" : ""});
 }
 
 void ck_event_noexec(const struct choke_job *job, const char *mount)
 {
-    EMIT(job->context, CHOKE_WARNING, "subproc.workspace.noexec", {"tool", text_of(job->result->tool_name)},
+    EMIT(job, CHOKE_WARNING, "subproc.workspace.noexec", {"tool", text_of(job->result->tool_name)},
          {"mount", CK_QUOTE(mount)}, {"probe_name", job->probe});
 }
 
@@ -116,7 +124,7 @@ static void emit_truncated(const struct choke_job *job, const struct choke_captu
     if (!capture->truncated)
         return;
     (void)snprintf(bytes, sizeof(bytes), "%" PRIu64, capture->total_bytes);
-    EMIT(job->context, CHOKE_WARNING, "subproc.stdout.truncated", {"probe_name", job->probe}, {"stream", stream},
+    EMIT(job, CHOKE_WARNING, "subproc.stdout.truncated", {"probe_name", job->probe}, {"stream", stream},
          {"bytes", bytes});
 }
 
@@ -127,13 +135,13 @@ static void emit_denied(const struct choke_job *job)
     for (size_t i = 0; i < result->denied_count; i++) {
         const struct choke_denial *denial = &result->denied[i];
         (void)snprintf(number, sizeof(number), "%d", denial->errnum);
-        EMIT(job->context, CHOKE_WARNING, "subproc.denied", {"tool", result->tool_name}, {"kind", denial->kind},
+        EMIT(job, CHOKE_WARNING, "subproc.denied", {"tool", result->tool_name}, {"kind", denial->kind},
              {"path", denial->path}, {"by", denial->by}, {"errno", number}, {"add", text_of(denial->add)},
              {"probe_name", job->probe});
     }
     (void)snprintf(number, sizeof(number), "%" PRIu64, result->denied_more);
     if (result->denied_more > 0)
-        EMIT(job->context, CHOKE_WARNING, "subproc.denied", {"tool", result->tool_name}, {"more", number},
+        EMIT(job, CHOKE_WARNING, "subproc.denied", {"tool", result->tool_name}, {"more", number},
              {"probe_name", job->probe});
 }
 
@@ -150,12 +158,12 @@ void ck_event_ended(const struct choke_job *job)
     emit_denied(job);
     if (result->outcome == CHOKE_TIMEOUT) {
         (void)snprintf(timeout, sizeof(timeout), "%" PRIu64, job->timeout_ms);
-        EMIT(job->context, CHOKE_WARNING, "subproc.timeout", {"tool", result->tool_name}, {"timeout_ms", timeout},
+        EMIT(job, CHOKE_WARNING, "subproc.timeout", {"tool", result->tool_name}, {"timeout_ms", timeout},
              {"probe_name", job->probe});
     }
     (void)snprintf(code, sizeof(code), "%d", result->outcome == CHOKE_EXITED ? result->exit_code : result->signal);
     (void)snprintf(duration, sizeof(duration), "%" PRIu64, result->duration_us / 1000);
-    EMIT(job->context, CHOKE_INFO, "subproc.exited", {"tool", result->tool_name},
+    EMIT(job, CHOKE_INFO, "subproc.exited", {"tool", result->tool_name},
          {"outcome", choke_outcome_name(result->outcome)}, {"code", code}, {"duration_ms", duration},
          {"probe_name", job->probe});
 }
@@ -169,7 +177,7 @@ void ck_event_cut(const struct choke_job *job)
     const struct choke_result *result = job->result;
     char count[32];
     (void)snprintf(count, sizeof(count), "%zu", result->change_count);
-    EMIT(job->context, CHOKE_WARNING, "subproc.changes.cut", {"tool", text_of(result->tool_name)},
+    EMIT(job, CHOKE_WARNING, "subproc.changes.cut", {"tool", text_of(result->tool_name)},
          {"reason", job->collect.error == ETIMEDOUT ? "timeout" : "cancelled"}, {"changes", count},
          {"kept", result->kept_incomplete ? "incomplete" : ""}, {"probe_name", job->probe});
 }
@@ -194,11 +202,10 @@ void ck_event_egress(const struct choke_job *job, const struct ck_gate_event *ev
         (void)snprintf(sent, sizeof(sent), "%" PRIu64, event->up_bytes);
         (void)snprintf(received, sizeof(received), "%" PRIu64, event->down_bytes);
     }
-    EMIT(job->context, kinds[event->verdict].level, kinds[event->verdict].name,
-         {"tool", text_of(job->result->tool_name)}, {"host", event->host}, {"port", port}, {"rule", event->rule},
-         {"address", event->address}, {"protocol", event->protocol}, {"connection", connection},
-         {"reason", event->reason}, {"message", event->message}, {"sent_bytes", sent}, {"received_bytes", received},
-         {"probe_name", job->probe});
+    EMIT(job, kinds[event->verdict].level, kinds[event->verdict].name, {"tool", text_of(job->result->tool_name)},
+         {"host", event->host}, {"port", port}, {"rule", event->rule}, {"address", event->address},
+         {"protocol", event->protocol}, {"connection", connection}, {"reason", event->reason},
+         {"message", event->message}, {"sent_bytes", sent}, {"received_bytes", received}, {"probe_name", job->probe});
 }
 
 /* ---- the audit log ---- */
@@ -208,20 +215,21 @@ void ck_event_repaired(const struct choke_context *context, uint64_t bytes)
 {
     char count[32];
     (void)snprintf(count, sizeof(count), "%" PRIu64, bytes);
-    EMIT(context, CHOKE_WARNING, "audit.repaired", {"path", CK_QUOTE(context->audit.path)}, {"bytes", count});
+    EMIT_CONTEXT(context, CHOKE_WARNING, "audit.repaired", {"path", CK_QUOTE(context->audit.path)}, {"bytes", count});
 }
 
 /* The log has reached its size, but no new file could be begun. Records go on in the old one. */
 void ck_event_unrotated(const struct choke_context *context, const char *message)
 {
-    EMIT(context, CHOKE_WARNING, "audit.unrotated", {"path", CK_QUOTE(context->audit.path)}, {"message", message});
+    EMIT_CONTEXT(context, CHOKE_WARNING, "audit.unrotated", {"path", CK_QUOTE(context->audit.path)},
+                 {"message", message});
 }
 
 /* A call, its outcome or a connection is missing in the log. */
 void ck_event_unrecorded(const struct choke_job *job, const char *message)
 {
     const struct choke_result *result = job->result;
-    EMIT(job->context, CHOKE_WARNING, "audit.unrecorded", {"path", CK_QUOTE(job->context->audit.path)},
+    EMIT(job, CHOKE_WARNING, "audit.unrecorded", {"path", CK_QUOTE(job->context->audit.path)},
          {"tool", text_of(result->tool_name)}, {"outcome", choke_outcome_name(result->outcome)}, {"message", message},
          {"probe_name", job->probe});
 }

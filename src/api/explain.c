@@ -6,6 +6,7 @@
  */
 #include "api/context.h"
 #include "api/redact.h"
+#include "api/versioned.h"
 
 #include "base/error.h"
 #include "jail/mounts.h"
@@ -124,6 +125,10 @@ int choke_explain(struct choke_context *context, const struct choke_request *req
         return r;
     if (!request || !ret_decision)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a request and a pointer for the decision are required");
+    struct choke_request known;
+    r = ck_versioned_read(CK_VERSIONED(choke_request), request, request->struct_size, &known, error);
+    if (r < 0)
+        return r;
     struct ck_plan_sources sources = ck_context_sources(context);
     /* What may not run may be explained: another policy by its own rules, and any log. */
     struct ck_locked locked = context->machine.rules;
@@ -131,11 +136,11 @@ int choke_explain(struct choke_context *context, const struct choke_request *req
     sources.locked = sources.locked && context->machine.in_use ? &locked : NULL;
     struct ck_plan plan;
     struct decision_box *box = NULL;
-    r = ck_plan_make(&sources, request, &plan);
+    r = ck_plan_make(&sources, &known, &plan);
     if (r == 0)
         box = calloc(1, sizeof(*box));
     if (box)
-        describe(box, &plan, request);
+        describe(box, &plan, &known);
     /* Before ck_plan_done: complete compares with the plan. */
     bool whole = box && complete(&box->decision, &plan);
     ck_plan_done(&plan);

@@ -16,6 +16,7 @@
  */
 #include "api/context.h"
 #include "api/redact.h"
+#include "api/versioned.h"
 
 #include "base/error.h"
 
@@ -189,6 +190,7 @@ static struct choke_job *new_job(struct choke_context *context, const struct cho
     job->blocking = blocking;
     job->generation = context->generation;
     job->timeout_ms = plan->verdict.timeout_ms;
+    job->data = request->job_data;
     /* No descriptor is 0: ck_run_done closes what is not -1, also for a job that never ran. */
     job->run = (struct ck_run){.out.fd = -1, .err.fd = -1, .overlay = CK_OVERLAY_NONE, .owner = job};
     job->run.on_output = request->on_output;
@@ -384,10 +386,14 @@ static int start(struct choke_context *context, const struct choke_request *requ
         return r;
     if (!request || !ret_job)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a request and a pointer for its result are required");
+    struct choke_request known;
+    r = ck_versioned_read(CK_VERSIONED(choke_request), request, request->struct_size, &known, error);
+    if (r < 0)
+        return r;
     struct ck_plan_sources sources = ck_context_sources(context);
     struct ck_plan plan;
-    r = ck_plan_make(&sources, request, &plan);
-    struct choke_job *job = r < 0 ? NULL : ck_job_from_plan(context, request, &plan, blocking);
+    r = ck_plan_make(&sources, &known, &plan);
+    struct choke_job *job = r < 0 ? NULL : ck_job_from_plan(context, &known, &plan, blocking);
     /* In any case: a launch has sent its descriptors, and postpone has left it empty. */
     ck_plan_done(&plan);
     if (!job)
@@ -460,6 +466,18 @@ void choke_cancel_all(struct choke_context *context)
         job->withdrawn = true;
     for (struct choke_job *job = context->slices.first; job; job = job->next_done)
         job->run.cancelled = true;
+}
+
+void choke_pause(struct choke_job *job, unsigned streams)
+{
+    if (job && !job->finished && ck_context_check(job->context, NULL) == 0)
+        ck_watch_pause(&job->context->watch, &job->run, streams);
+}
+
+void choke_resume(struct choke_job *job, unsigned streams)
+{
+    if (job && !job->finished && ck_context_check(job->context, NULL) == 0)
+        ck_watch_resume(&job->context->watch, &job->run, streams);
 }
 
 const struct choke_result *choke_job_result(const struct choke_job *job)

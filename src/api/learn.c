@@ -9,6 +9,7 @@
 #include "api/learn_grants.h"
 #include "api/learn_record.h"
 #include "api/policyfile.h"
+#include "api/versioned.h"
 
 #include "base/error.h"
 #include "base/fd.h"
@@ -427,8 +428,12 @@ int choke_policy_learn(const struct choke_learn *learn, struct choke_learned **r
     if (!learn || !ret_learned)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a call and a pointer for its result are required");
     struct choke_error unused;
-    struct learner learner = {.learn = learn, .error = error ? error : &unused};
-    int r = check(learn, learner.error);
+    struct choke_learn known;
+    int r = ck_versioned_read(CK_VERSIONED(choke_learn), learn, learn->struct_size, &known, error);
+    if (r < 0)
+        return r;
+    struct learner learner = {.learn = &known, .error = error ? error : &unused};
+    r = check(&known, learner.error);
     struct learned_block *block = r < 0 ? NULL : calloc(1, sizeof(*block));
     if (!block)
         return r < 0 ? r : ck_error_oom(error);

@@ -78,6 +78,7 @@ struct choke_result *ck_result_new(const struct ck_plan *plan)
         .tool_name = copy(box, plan->tool_name, &ok),
         .tool_path = copy(box, plan->tool_path, &ok),
         .rule = copy(box, plan->verdict.rule, &ok),
+        .timeout_ms = plan->verdict.outcome == CHOKE_NONE ? plan->verdict.timeout_ms : 0,
     };
     if (ok)
         return &box->result;

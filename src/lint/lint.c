@@ -76,6 +76,8 @@ struct lint_run {
     atomic_size_t next;               /* index of the next file to take */
     atomic_size_t findings_so_far;    /* over all threads, to stop at FINDINGS_MAX */
     atomic_bool stop;                 /* a worker has failed: the others end too */
+    bool (*caller_stop)(void *data);  /* NULL, or of the options */
+    void *caller_data;
     struct worker workers[JOBS_MAX];
 };
 
@@ -274,10 +276,22 @@ static int lint_file(struct worker *worker, const struct ck_walk_file *file, str
  * Takes files until there are no more. Which thread takes which file does not matter for the
  * report.
  */
+static bool is_stopped(const struct worker *worker)
+{
+    const struct lint_run *run = worker->run;
+    /* The caller is asked by its own thread, which is the first worker. */
+    return worker == &run->workers[0] && run->caller_stop && run->caller_stop(run->caller_data);
+}
+
 static void work(struct worker *worker)
 {
     struct lint_run *run = worker->run;
     while (!atomic_load(&run->stop)) {
+        if (is_stopped(worker)) {
+            worker->failure = ck_error_set(&worker->error, CHOKE_CANCELLED, ECANCELED, "the caller stopped the check");
+            atomic_store(&run->stop, true);
+            return;
+        }
         size_t index = atomic_fetch_add(&run->next, 1);
         if (index >= run->walk.file_count)
             return;
@@ -498,6 +512,8 @@ int ck_lint_run(const struct choke_lint_options *options, struct choke_lint_repo
         return ck_error_oom(error);
     /* Zero would be a valid descriptor, and ck_top_done would close it. */
     run->top.fd = -1;
+    run->caller_stop = options->stop;
+    run->caller_data = options->data;
     int r = run_steps(run, options, error);
     if (r < 0)
         ck_lint_report_free(&run->report);

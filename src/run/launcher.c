@@ -12,6 +12,7 @@
  */
 #include "run/launcher.h"
 
+#include "base/clock.h"
 #include "base/denial.h"
 #include "base/error.h"
 #include "base/fd.h"
@@ -35,6 +36,7 @@
 
 #define KEEPER_BUSY_TRIES 20
 #define KEEPER_BUSY_MS 10
+#define LEAVE_NS (50 * CK_NS_PER_MS)
 
 extern const unsigned char ck_keeper_image_text[];
 extern const size_t ck_keeper_image_length;
@@ -443,6 +445,18 @@ void ck_launcher_done(struct ck_launcher *launcher)
     clean = ck_retire_end_all(launcher) && clean;
     if (!clean && start_keeper(launcher) == 0)
         (void)end_keeper(launcher);
+    close_groups(launcher);
+    ck_caller_proc_done(&launcher->caller_proc);
+}
+
+void ck_launcher_leave(struct ck_launcher *launcher)
+{
+    uint64_t deadline_ns = ck_clock_now_ns() + LEAVE_NS;
+    discard_idle(launcher);
+    /* It sees that its socket is closed, kills everything and ends, whether or not we wait. */
+    ck_fd_close(&launcher->control_fd);
+    ck_retire_leave(&launcher->keeper_fd, deadline_ns);
+    ck_retire_leave_all(launcher, deadline_ns);
     close_groups(launcher);
     ck_caller_proc_done(&launcher->caller_proc);
 }

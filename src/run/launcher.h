@@ -91,6 +91,9 @@ struct ck_run_pipes {
 void ck_launcher_init(struct ck_launcher *launcher, int epoll_fd);
 void ck_launcher_done(struct ck_launcher *launcher);
 
+/* As ck_launcher_done, but does not wait for a keeper that needs longer than a moment. */
+void ck_launcher_leave(struct ck_launcher *launcher);
+
 /* After fork(): closes the descriptors of the parent's keeper without ending it. */
 void ck_launcher_forget(struct ck_launcher *launcher);
 
@@ -164,6 +167,10 @@ void ck_retire_ended(struct ck_launcher *launcher, struct ck_retired *retired);
 bool ck_retire_await(const struct ck_launcher *launcher, int *keeper_fd);
 bool ck_retire_end_all(struct ck_launcher *launcher); /* the same for all retired keepers */
 void ck_retire_forget_all(struct ck_launcher *launcher);
+
+/* As ck_retire_await, but waits until the deadline only, and leaves a keeper that needs longer. */
+void ck_retire_leave(int *keeper_fd, uint64_t deadline_ns);
+void ck_retire_leave_all(struct ck_launcher *launcher, uint64_t deadline_ns);
 
 /* Continues a keeper that was stopped; -1 is allowed. */
 void ck_retire_wake(int keeper_fd);

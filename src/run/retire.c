@@ -2,6 +2,7 @@
  * retire.c - ends keepers: all of them with the context, and one that inherited another state of
  * the caller than the present one (docs/adr/0039). See launcher.h.
  */
+#include "base/clock.h"
 #include "base/fd.h"
 #include "run/launcher.h"
 
@@ -49,6 +50,27 @@ bool ck_retire_await(const struct ck_launcher *launcher, int *keeper_fd)
     while (r < 0 && errno == EINTR);
     ck_fd_close(keeper_fd);
     return r == 0 && info.si_code == CLD_EXITED && info.si_status == 0;
+}
+
+/* Nothing is killed here: a keeper that is killed would leave what it has not killed yet. */
+void ck_retire_leave(int *keeper_fd, uint64_t deadline_ns)
+{
+    if (*keeper_fd < 0)
+        return;
+    ck_retire_wake(*keeper_fd);
+    struct pollfd polled = {.fd = *keeper_fd, .events = POLLIN};
+    uint64_t now_ns = ck_clock_now_ns();
+    (void)poll(&polled, 1, now_ns < deadline_ns ? (int)((deadline_ns - now_ns) / CK_NS_PER_MS) : 0);
+    siginfo_t info = {0};
+    (void)waitid(P_PIDFD, (id_t)*keeper_fd, &info, WEXITED | WNOHANG);
+    ck_fd_close(keeper_fd);
+}
+
+void ck_retire_leave_all(struct ck_launcher *launcher, uint64_t deadline_ns)
+{
+    for (struct ck_retired *retired = launcher->retired; retired; retired = retired->next)
+        ck_retire_leave(&retired->keeper_fd, deadline_ns);
+    ck_retire_forget_all(launcher);
 }
 
 bool ck_retire_end_all(struct ck_launcher *launcher)

@@ -99,6 +99,13 @@ void ck_watch_done(struct ck_watch *watch)
     close_watch(watch);
 }
 
+void ck_watch_leave(struct ck_watch *watch)
+{
+    free_dead(watch);
+    ck_launcher_leave(&watch->launcher);
+    close_watch(watch);
+}
+
 void ck_watch_forget(struct ck_watch *watch)
 {
     while (watch->dead) {
@@ -263,6 +270,52 @@ static ssize_t read_once(struct ck_watch *watch, struct ck_run_stream *stream)
     return got;
 }
 
+/* Not after the end of the tool: what it left in its pipe is bounded, and would be lost. */
+static bool is_paused(const struct ck_run_stream *stream)
+{
+    return stream->run->warden && (stream->run->paused & stream->which) != 0;
+}
+
+static bool is_round_over(const struct ck_watch *watch, const struct ck_run_stream *stream)
+{
+    return stream->run->warden && watch->until_ns != 0 && ck_clock_now_ns() >= watch->until_ns;
+}
+
+/*
+ * A paused stream asks for no event. epoll reports a hang-up nevertheless; EPOLLET, so that it does
+ * so once. EPOLL_CTL_MOD needs no memory and looks at the pipe again, so resuming cannot fail and
+ * misses nothing.
+ */
+static void set_interest(const struct ck_watch *watch, struct ck_run_stream *stream)
+{
+    bool paused = (stream->run->paused & stream->which) != 0;
+    struct epoll_event event = {.events = paused ? (uint32_t)EPOLLET : (uint32_t)EPOLLIN, .data.ptr = stream};
+    if (stream->fd >= 0)
+        (void)epoll_ctl(watch->epoll_fd, EPOLL_CTL_MOD, stream->fd, &event);
+}
+
+/* A run without a warden has no streams yet, or does not need them any more. */
+static void set_paused(const struct ck_watch *watch, struct ck_run *run, unsigned paused)
+{
+    if (run->paused == paused)
+        return;
+    run->paused = paused;
+    if (!run->warden)
+        return;
+    set_interest(watch, &run->out);
+    set_interest(watch, &run->err);
+}
+
+void ck_watch_pause(struct ck_watch *watch, struct ck_run *run, unsigned streams)
+{
+    set_paused(watch, run, run->paused | streams);
+}
+
+void ck_watch_resume(struct ck_watch *watch, struct ck_run *run, unsigned streams)
+{
+    set_paused(watch, run, run->paused & ~streams);
+}
+
 /* An unreadable pipe would wake us for ever. It is closed and counts as still held. */
 static void read_stream(struct ck_watch *watch, struct ck_run_stream *stream)
 {
@@ -280,6 +333,8 @@ static void read_stream(struct ck_watch *watch, struct ck_run_stream *stream)
             (void)fcntl(stream->fd, F_SETPIPE_SZ, LARGE_PIPE_BYTES);
             stream->enlarged = true;
         }
+        if (is_paused(stream) || is_round_over(watch, stream))
+            return;
     }
 }
 
@@ -556,37 +611,67 @@ int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_p
     watch->running = run;
     watch->running_count++;
     arm(watch, run->last_resort_ns);
+    if (run->paused != 0) { /* before it was started */
+        set_interest(watch, &run->out);
+        set_interest(watch, &run->err);
+    }
     return 0;
 }
 
-int ck_watch_wait(struct ck_watch *watch, int timeout_ms)
+static void handle(struct ck_watch *watch, void *data)
+{
+    const enum ck_watch_source *source = data;
+    if (*source == CK_WATCH_SOURCE_WARDEN) {
+        receive_from_warden(watch, data);
+    } else if (*source == CK_WATCH_SOURCE_STREAM) {
+        struct ck_run_stream *stream = data;
+        if (stream->fd >= 0 && !is_paused(stream))
+            read_stream(watch, stream);
+    } else if (*source == CK_WATCH_SOURCE_KEEPER) {
+        ck_launcher_replace_keeper(&watch->launcher);
+    } else if (*source == CK_WATCH_SOURCE_RETIRED) {
+        ck_retire_ended(&watch->launcher, data);
+    } else if (*source == CK_WATCH_SOURCE_EVENT) {
+        const struct ck_event_source *event_source = data;
+        event_source->dispatch(event_source->data);
+    } else {
+        last_resort(watch);
+    }
+}
+
+/* Returns the number of events, at most `most`, or a negative errno. */
+static int handle_events(struct ck_watch *watch, int most, int timeout_ms)
 {
     struct epoll_event events[EVENTS];
-    int count = epoll_wait(watch->epoll_fd, events, EVENTS, timeout_ms);
+    int count = epoll_wait(watch->epoll_fd, events, most, timeout_ms);
     if (count < 0)
         return errno == EINTR ? 0 : -errno;
-    for (int i = 0; i < count; i++) {
-        enum ck_watch_source *source = events[i].data.ptr;
-        if (*source == CK_WATCH_SOURCE_WARDEN) {
-            receive_from_warden(watch, events[i].data.ptr);
-        } else if (*source == CK_WATCH_SOURCE_STREAM) {
-            struct ck_run_stream *stream = events[i].data.ptr;
-            if (stream->fd >= 0)
-                read_stream(watch, stream);
-        } else if (*source == CK_WATCH_SOURCE_KEEPER) {
-            ck_launcher_replace_keeper(&watch->launcher);
-        } else if (*source == CK_WATCH_SOURCE_RETIRED) {
-            ck_retire_ended(&watch->launcher, events[i].data.ptr);
-        } else if (*source == CK_WATCH_SOURCE_EVENT) {
-            const struct ck_event_source *event_source = events[i].data.ptr;
-            event_source->dispatch(event_source->data);
-        } else {
-            last_resort(watch);
-        }
-    }
+    for (int i = 0; i < count; i++)
+        handle(watch, events[i].data.ptr);
     /*
      * Only now: an event of this round may still have pointed to a warden that was retired in it.
      */
     free_dead(watch);
-    return 0;
+    return count;
+}
+
+int ck_watch_wait(struct ck_watch *watch, int timeout_ms)
+{
+    int r = handle_events(watch, EVENTS, timeout_ms);
+    return r < 0 ? r : 0;
+}
+
+/*
+ * One event at a time: the kernel moves a source that it has reported to the end of its list. So
+ * what comes after the time is over is the first of the next call, and no source waits for ever.
+ */
+int ck_watch_work_until(struct ck_watch *watch, uint64_t until_ns)
+{
+    int r;
+    watch->until_ns = until_ns;
+    do
+        r = handle_events(watch, 1, 0);
+    while (r > 0 && ck_clock_now_ns() < until_ns);
+    watch->until_ns = 0;
+    return r < 0 ? r : 0;
 }

@@ -52,7 +52,8 @@ struct ck_run {
     uint64_t last_resort_ns;
     uint64_t collect_until_ns; /* the caller must have its answer by then, with the changes of the run */
     bool cancelled;
-    bool lost; /* the warden ended without a report */
+    unsigned paused; /* the streams that are not read, of enum choke_stream */
+    bool lost;       /* the warden ended without a report */
     bool incomplete;
     struct ck_wire_report report;
     const char *denied; /* for on_ended, with the report: what the jail refused (base/denial.h); NULL: nothing */
@@ -89,6 +90,7 @@ struct ck_watch {
     int anchor_fd;     /* a socket that is only in the set to be found there: ck_watch_is_intact */
     uint64_t anchor;   /* its cookie; the kernel gives it to no other socket */
     uint64_t armed_ns; /* when the timer fires; UINT64_MAX: it is not set */
+    uint64_t until_ns; /* of the current round: nothing new is begun after it; 0: no limit */
     struct ck_launcher launcher;
     struct ck_run *running;
     size_t running_count;
@@ -108,6 +110,9 @@ int ck_watch_init(struct ck_watch *watch, ck_run_ended_fn on_ended, void *data);
  */
 void ck_watch_done(struct ck_watch *watch);
 void ck_watch_forget(struct ck_watch *watch);
+
+/* As ck_watch_done, but waits for the keeper for a moment only: it ends by itself. */
+void ck_watch_leave(struct ck_watch *watch);
 
 /*
  * Whether the descriptors are still ours. A program that closes all descriptors that it does not
@@ -133,6 +138,9 @@ int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_p
 /* One round of events; timeout as for poll. 0 or a negative errno. */
 int ck_watch_wait(struct ck_watch *watch, int timeout_ms);
 
+/* Events that are there, one after the other, until there is none or the time is over. */
+int ck_watch_work_until(struct ck_watch *watch, uint64_t until_ns);
+
 /* event_source must stay valid as long as the watch. 0 or a negative errno. */
 int ck_watch_add_event_source(struct ck_watch *watch, struct ck_event_source *event_source, int fd);
 
@@ -140,6 +148,10 @@ int ck_watch_add_event_source(struct ck_watch *watch, struct ck_event_source *ev
 void ck_watch_wake(struct ck_watch *watch);
 
 void ck_watch_cancel(struct ck_watch *watch, struct ck_run *run);
+
+/* Of a run that is not yet started, too. streams: of enum choke_stream. */
+void ck_watch_pause(struct ck_watch *watch, struct ck_run *run, unsigned streams);
+void ck_watch_resume(struct ck_watch *watch, struct ck_run *run, unsigned streams);
 
 /* Ends a run now; a later report of its warden is ignored. */
 void ck_watch_abandon(struct ck_watch *watch, struct ck_run *run);

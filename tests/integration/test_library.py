@@ -19,6 +19,25 @@ def test_context_is_not_used_after_fork(box):
     assert box.host("host_fork").out == b"ok\n"
 
 
+def test_event_loop_gets_what_the_header_promises(box):
+    assert box.host("host_loop").out == b"ok\n"
+
+
+def test_paused_stream_is_not_read_and_loses_nothing(box):
+    assert box.host("host_pause", box.log).out == b"ok\n"
+
+
+def test_discarded_context_leaves_nothing_and_does_not_wait(box, marker):
+    assert box.host("host_discard", marker).out == b"ok\n"
+    none_left(marker)
+
+
+def test_programs_of_other_versions_are_understood_or_refused(box):
+    for name in "abcde":
+        (box.root / f"{name}.py").write_text("print(1)\n")
+    assert box.host("host_versions").out == b"ok\n"
+
+
 def test_jobs_can_be_cancelled_and_freed(box, marker):
     assert box.host("host_cancel", marker).out == b"ok\n"
     none_left(marker)

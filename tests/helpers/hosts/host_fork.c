@@ -18,6 +18,8 @@ static void in_child(struct choke_context *context, struct choke_job *job, const
     CHECK(choke_start(context, &request, &other, NULL) == -EOWNERDEAD && !other);
     CHECK(choke_dispatch(context, NULL) == -EOWNERDEAD);
     CHECK(choke_wait(context, 0, NULL) == -EOWNERDEAD);
+    CHECK(choke_dispatch_for(context, 0, NULL) == -EOWNERDEAD);
+    choke_pause(job, CHOKE_STDOUT);
     (void)choke_explain(context, &request, &decision, NULL);
     choke_decision_free(decision);
     choke_cancel(job);
