@@ -58,3 +58,11 @@ for source in examples/*.c; do
     done
 done
 [ "$count" -ge 4 ]
+
+# The build directory can be used without an installation, by its own description.
+uninstalled=$(cd "$build" && pwd)/meson-uninstalled
+# shellcheck disable=SC2046 # one word per flag
+cc -Wall -Wextra -Werror examples/run-one.c -o "$place/run-one-uninstalled" \
+    $(PKG_CONFIG_PATH=$uninstalled pkg-config --cflags --libs chokepoint)
+(cd "$place/repository" && LD_LIBRARY_PATH=$(PKG_CONFIG_PATH=$uninstalled pkg-config --variable=prefix chokepoint)/src \
+    "$place/run-one-uninstalled")

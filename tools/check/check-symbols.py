@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
 # Calls with effects. The policy layer is pure and must not use them.
 EFFECTS = re.compile(
     r"^(open|openat|fopen|fdopen|read|write|close|stat|lstat|fstat|readlink|realpath|access|opendir|getenv|secure_getenv|"
@@ -21,7 +23,19 @@ def output(*command):
 def defined(path, *options):
     """Names of the global symbols that path defines."""
     rows = (line.split() for line in output("nm", "--defined-only", "--extern-only", *options, path).splitlines())
-    return {row[2] for row in rows if len(row) == 3}
+    return {row[2].partition("@")[0] for row in rows if len(row) == 3 and row[1] != "A"}  # A: the name of a version
+
+
+def versions_of_map(text):
+    """{name: node} of a version script."""
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    return {name: node for node, body in re.findall(r"(\w[\w.]*) \{(.*?)\}", text, re.DOTALL)
+            for name in re.findall(r"^\s+(choke_\w+);", body, re.MULTILINE)}
+
+
+def versions_of_library(path):
+    rows = (line.split()[-1] for line in output("nm", "--dynamic", "--defined-only", path).splitlines())
+    return dict(row.split("@@") for row in rows if "@@" in row)
 
 
 def undefined(path):
@@ -33,12 +47,34 @@ def foreign(names):
     return sorted(name for name in names if not name.startswith("choke_"))
 
 
+def declared_names():
+    names = set()
+    for header in glob.glob(os.path.join(TOP, "include/*.h")):
+        with open(header, encoding="utf-8") as stream:
+            names |= set(re.findall(r"^CHOKE_API [^;(]*?\b(choke_\w+)\(", stream.read(), re.MULTILINE))
+    return names
+
+
+def check_versions(build):
+    """Every declared name is in the map once, and is exported in the version that the map says (docs/adr/0081). A
+    program that was linked with an older library finds its names only there."""
+    with open(os.path.join(TOP, "src/libchokepoint.map"), encoding="utf-8") as stream:
+        text = stream.read()
+    wanted = versions_of_map(text)
+    for name in sorted(declared_names() ^ set(wanted)):
+        yield f"src/libchokepoint.map: '{name}' is {'not in a header' if name in wanted else 'missing'}"
+    for name in sorted(set(re.findall(r"\bchoke_\w+", text))):
+        if len(re.findall(rf"\b{name};", text)) > 1:
+            yield f"src/libchokepoint.map: '{name}' is in it twice"
+    found = versions_of_library(f"{build}/src/libchokepoint.so")
+    for name in sorted(wanted):
+        if found.get(name) != wanted[name]:
+            yield f"libchokepoint.so: '{name}' has version {found.get(name)} and not {wanted[name]}"
+
+
 def check_exports(build):
     """Both libraries export only choke_*, and everything that the headers declare."""
-    declared = set()
-    for header in glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../include/*.h")):
-        with open(header, encoding="utf-8") as stream:
-            declared |= set(re.findall(r"^CHOKE_API [^;(]*?\b(choke_\w+)\(", stream.read(), re.MULTILINE))
+    declared = declared_names()
     for path, options in ((f"{build}/src/libchokepoint.so", ["--dynamic"]), (f"{build}/src/libchokepoint.a", [])):
         names = defined(path, *options)
         if foreign(names):
@@ -101,7 +137,7 @@ def check_policy_is_pure(build):
 def main():
     (build,) = sys.argv[1:]
     found = []
-    for check in (check_exports, check_keeper, check_hardening, check_policy_is_pure):
+    for check in (check_exports, check_versions, check_keeper, check_hardening, check_policy_is_pure):
         found += check(build)
     print("\n".join(found + [f"{len(found)} wrong"]))
     return 1 if found else 0

@@ -253,6 +253,12 @@ def symbols(_):
     return check(PYTHON, "tools/check/check-symbols.py", "build")
 
 
+@suite("abi")
+def abi(_):
+    """no released function, member or value has changed: src/libchokepoint.abi"""
+    return check(PYTHON, "tools/check/check-abi.py")
+
+
 @suite("policy", "build-gcc")
 def policy(_):
     """the default policy passes its own review, and does not differ from itself"""

@@ -28,6 +28,8 @@ documents = load("check-documents")
 vocabulary = load("check-words")
 names = load("check-names")
 dialect = load("check-dialect")
+abi = load("check-abi")
+symbols = load("check-symbols")
 
 
 # ---- csource ----
@@ -371,3 +373,30 @@ def test_a_deviation_of_dialect_is_found(line):
 @pytest.mark.parametrize("line", ["if (!p)", "p = NULL;", "n = sizeof(x);", "/* p == NULL, sizeof x */", "int r = f();"])
 def test_the_dialect_passes(line):
     assert not list(dialect.problems("a.c", f"{line}\n"))
+
+
+# ---- check-abi, check-symbols ----
+
+def test_members_of_a_struct_are_found():
+    body = " unsigned line, column; char message[16]; bool (*stop)(void *data); const char *const *paths; struct a b; "
+    assert list(abi.members(body)) == ["line", "column", "message", "stop", "paths", "b"]
+
+
+def test_changed_line_is_told_from_a_new_one():
+    listed = ["member a.b 0 8", "value CHOKE_X 1"]
+    assert not list(abi.differences(listed, listed))
+    added = list(abi.differences(listed, [*listed, "member a.c 8 8"]))
+    assert added == ["not in the list: 'member a.c 8 8'"]
+    moved = list(abi.differences(listed, ["member a.b 8 8", "value CHOKE_X 1"]))
+    assert any("soname" in line and "member a.b 0 8" in line for line in moved)
+
+
+def test_every_function_and_struct_of_the_headers_is_in_the_list():
+    found = abi.interface()
+    assert any(line.startswith("function choke_run: ") for line in found)
+    assert "member choke_request.argv 0 8" in found and "value CHOKE_EXITED 1" in found
+
+
+def test_map_names_the_version_of_each_symbol():
+    text = "/* choke_no; */ CHOKEPOINT_0.1 {\nglobal:\n    choke_a;\nlocal:\n    *;\n};\nCHOKEPOINT_0.2 {\nglobal:\n    choke_b;\n};\n"
+    assert symbols.versions_of_map(text) == {"choke_a": "CHOKEPOINT_0.1", "choke_b": "CHOKEPOINT_0.2"}
