@@ -8,6 +8,7 @@
 
 #include <stdalign.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +16,17 @@
 
 #define FIRST_BLOCK_BYTES ((size_t)2048)
 #define MAX_BLOCK_BYTES ((size_t)256 << 10)
+/*
+ * libc takes a block of this size from the kernel, which has zeroed it. So no page of it is touched
+ * before it is used. A smaller one may be memory that was used before.
+ */
+#define LARGE_BLOCK_BYTES ((size_t)128 << 10)
 
 struct ck_arena_block {
     struct ck_arena_block *next; /* the one before it; NULL in the first */
     size_t used;                 /* bytes of data, always aligned */
     size_t size;                 /* bytes of data */
+    bool zeroed;                 /* what is not used yet is zero */
     alignas(max_align_t) unsigned char data[];
 };
 
@@ -40,10 +47,11 @@ static struct ck_arena_block *add_block(struct ck_arena *arena, size_t need)
     size_t total;
     if (__builtin_add_overflow(arena->total_bytes, size, &total) || (arena->max_bytes != 0 && total > arena->max_bytes))
         return NULL;
-    struct ck_arena_block *block = malloc(sizeof(*block) + size);
+    bool large = size >= LARGE_BLOCK_BYTES;
+    struct ck_arena_block *block = large ? calloc(1, sizeof(*block) + size) : malloc(sizeof(*block) + size);
     if (!block)
         return NULL;
-    *block = (struct ck_arena_block){.next = arena->blocks, .size = size};
+    *block = (struct ck_arena_block){.next = arena->blocks, .size = size, .zeroed = large};
     arena->blocks = block;
     arena->total_bytes = total;
     return block;
@@ -62,7 +70,8 @@ void *ck_arena_alloc(struct ck_arena *arena, size_t bytes)
         return NULL;
     void *result = block->data + block->used;
     block->used += need;
-    return memset(result, 0, need); /* not the whole block: most of it is never used */
+    /* not the whole block: most of it is never used */
+    return block->zeroed ? result : memset(result, 0, need);
 }
 
 void *ck_arena_array(struct ck_arena *arena, size_t count, size_t element_bytes)

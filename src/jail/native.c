@@ -88,13 +88,16 @@ static const char *const devices[] = {"dev/null", "dev/zero", "dev/full", "dev/r
 
 /*
  * A small text file is copied, because a mount would cost every run time. NULL if it is not small
- * or not text.
+ * or not text, or if it has grown meanwhile.
  */
-static char *read_small(struct ck_native_builder *program, const char *path)
+static char *read_small(struct ck_native_builder *program, const char *path, off_t bytes)
 {
-    char *text = ck_arena_alloc(&program->arena, SMALL_BYTES + 2);
-    long length = !text ? -1 : ck_file_read_into(AT_FDCWD, path, 0, text, SMALL_BYTES + 2);
-    return length >= 0 && length <= SMALL_BYTES && !memchr(text, '\0', (size_t)length) ? text : NULL;
+    if (bytes > SMALL_BYTES)
+        return NULL;
+    size_t size = (size_t)bytes + 2;
+    char *text = ck_arena_alloc(&program->arena, size);
+    long length = !text ? -1 : ck_file_read_into(AT_FDCWD, path, 0, text, size);
+    return length >= 0 && length <= bytes && !memchr(text, '\0', (size_t)length) ? text : NULL;
 }
 
 /* Without memory it is not known whether the host has a file, and a program that lacks one would be kept. */
@@ -121,7 +124,8 @@ static void add_host_path(struct ck_native_builder *program, const char *path, e
             note_shortage(program, errno);
         return;
     }
-    char *text = op == CK_NATIVE_OP_BIND && S_ISREG(status.st_mode) ? read_small(program, outside) : NULL;
+    char *text =
+        op == CK_NATIVE_OP_BIND && S_ISREG(status.st_mode) ? read_small(program, outside, status.st_size) : NULL;
     ck_native_program_add(program, S_ISDIR(status.st_mode) ? CK_NATIVE_OP_DIRECTORY : CK_NATIVE_OP_FILE, path, text);
     if (!text)
         ck_native_program_add(program, op, path, outside);
