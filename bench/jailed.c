@@ -5,6 +5,7 @@
  * "plain_bwrap" is bwrap with the command line of the library, up to the tool, which is then
  * executed without the library's init, Landlock and seccomp: less than the library's jail does, and
  * as little as bwrap can do for this root. "firejail" has no profile and about the same layers.
+ * "command" is `chokepoint run`, one process for each run.
  * Neither has a pipe, a deadline or a check.
  */
 #include "worker.h"
@@ -139,6 +140,20 @@ static void prepare_firejail(struct worker *worker, struct subject *subject)
     }
 }
 
+/* The command itself, as a script would call it: with a log, and with a policy of one entry. */
+static void prepare_command(struct worker *worker, struct subject *subject)
+{
+    const char *const words[] = {"chokepoint", "run",        "--policy", program("BENCH_ONE_POLICY"),
+                                 "--root",     worker->root, "--",       subject->request.argv[0]};
+    size_t count = 0;
+    subject->request.jail = CHOKE_JAIL_NONE;
+    decide(worker, subject);
+    subject->path = program("BENCH_COMMAND");
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        put(subject, &count, words[i]);
+    }
+}
+
 /* Egress that the tool does not use: the difference is the cost of having it. */
 static void prepare_egress(struct worker *worker, struct subject *subject)
 {
@@ -159,6 +174,7 @@ static const struct {
     {"posix_spawn", CHOKE_JAIL_NONE, prepare_bare},
     {"firejail", CHOKE_JAIL_NONE, prepare_firejail},
     {"plain_bwrap", CHOKE_JAIL_NONE, prepare_plain_bwrap},
+    {"command", CHOKE_JAIL_NONE, prepare_command},
 };
 
 static void prepare(struct worker *worker, const char *side, const char *const *argv, struct subject *subject)

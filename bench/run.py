@@ -33,6 +33,9 @@ command line that the library would give it, and in firejail; those that are not
 the jail adds" is a run less the bare one, for the second tool, a script for node, takes much longer by itself. Where
 the time of a jailed run goes is read from the kernel's trace of system calls (trace_steps.py), which only root may do.
 
+The command (R78). `chokepoint run` with a policy of one entry and its log, beside bwrap with the command line that the
+library would give it. Each call is one process from its start to its end. The proof of the jail is remembered by then.
+
 The record (R75). The same run with an audit log and without. The log is in the directory of the bench: where that is
 memory, a sync costs nothing, so it should be a disk (TMPDIR). "At once": started before any of them is waited for,
 so that one sync serves all of them, twice.
@@ -90,6 +93,11 @@ class Lab:
                          for name in ("bwrap", "firejail", "node")}
         self._install_tools(directory / "tools")
         self._write_policy(directory / "adr")
+        self.one_policy = self.policy.with_name("one.yaml")
+        entry = {"name": "true", "why": "It is measured.", "adr": "0001", "route": "external"}
+        self.one_policy.write_text(json.dumps({"version": 1, "adr_dir": "adr", "search_path": self.search_path[:1],
+                                               "tools": [entry]}), encoding="ascii")
+        self.one_policy.chmod(0o600)
 
     def _install_tools(self, tools):
         tools.mkdir()
@@ -117,7 +125,8 @@ class Lab:
 
     def worker(self, ballast_mib=0):
         program = str(self.build / "bench" / "bench-worker")
-        env = {**self.env, "BENCH_BWRAP": self.programs["bwrap"] or "", "BENCH_FIREJAIL": self.programs["firejail"] or ""}
+        env = {**self.env, "BENCH_BWRAP": self.programs["bwrap"] or "", "BENCH_FIREJAIL": self.programs["firejail"] or "",
+               "BENCH_COMMAND": str(self.build / "chokepoint"), "BENCH_ONE_POLICY": str(self.one_policy)}
         return Worker([program, str(self.policy), str(self.root), str(ballast_mib)], env)
 
     def verifier(self):
@@ -356,6 +365,21 @@ def first_jailed(lab, worker):
     lab.keep(samples, "first-jailed")
     for side, values in samples.items():
         lab.report("figure", f"first run of a context, jail {side}", microseconds(values), unit="us")
+
+
+def commands(lab):
+    """R78: the command, which runs one tool and ends."""
+    sides = [side for side in ("command", "plain_bwrap", "posix_spawn") if side != "plain_bwrap" or lab.programs["bwrap"]]
+    with lab.worker() as worker:
+        samples = alternate(lab.rounds(60), {side: lambda s=side: worker.wall("jailed", s, "true", 5) for side in sides})
+    lab.keep(samples, "command")
+    if "plain_bwrap" in samples:
+        lab.report("R78", "chokepoint run, native jail, audit on / bwrap called directly",
+                   ratios(samples["command"], samples["plain_bwrap"]), most=1.0)
+    else:
+        lab.note("bwrap is not installed: the command is not compared with it")
+    for side, values in samples.items():
+        lab.report("figure", f"{side}, one call", microseconds(values), unit="us")
 
 
 def jail_steps(lab):
@@ -689,7 +713,7 @@ def write_json(path, lab, options):
 
 
 PARTS = {"single": single_runs, "processor": processor_time, "looks": looks, "steps": steps, "jails": jails,
-         "jail-steps": jail_steps, "judging": judging, "egress": egress, "large": large_caller,
+         "command": commands, "jail-steps": jail_steps, "judging": judging, "egress": egress, "large": large_caller,
          "capture": capture, "memory": capture_memory, "many": many_at_once, "audit": audited_runs,
          "verify": verified_log, "dispatch": dispatches, "lint": linting, "gather": gathering}
 
