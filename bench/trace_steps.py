@@ -19,29 +19,27 @@ EVENTS = ("syscalls", "sched/sched_process_fork", "sched/sched_process_exec")
 LINE = re.compile(r"\s*.{1,16}-(\d+)\s+\[\d+\] \S+\s+([\d.]+): (.*)")
 BEGIN = "sys_getppid("
 
-# The name of a step, the process of the event that ends it, and the beginning of that event.
+# The name of a step, the process of the event that ends it, and the beginning of that event. The
+# init of the run, and the process of the tool, were prepared before (docs/adr/0071).
 STEPS = (
     ("caller: judge, plan, pipes, send", "caller", "sys_sendmsg ->"),
     ("warden: woken, plan received", "warden", "sys_recvmsg ->"),
-    ("warden: repository in its place", "warden", "sys_clone("),
-    ("init created: pid and ipc namespaces", "init", "sys_clone ->"),
-    ("init: /proc", "init", "sys_mount ->"),
-    ("init: Landlock", "init", "sys_landlock_restrict_self ->"),
-    ("init: no capabilities", "init", "sys_capset ->"),
-    ("tool's process created", "tool", "sys_clone ->"),
+    ("warden: repository in its place, read ends sent", "warden", "sys_sendmsg ->"),
+    ("warden: streams sent", "warden", "sys_sendmsg ->"),
+    ("tool's process: woken, streams received", "tool", "sys_recvmsg ->"),
     ("tool's process: steps up to exec", "tool", "sys_execve"),
     ("exec", "tool", "sched_process_exec"),
     ("the tool itself", "tool", "sys_exit_group("),
     ("tool's end, init woken", "init", "sys_waitid ->"),
     ("init's end, warden woken", "warden", "sys_ppoll ->"),
-    ("warden: reaped, reported", "warden", "sys_sendmsg ->"),
+    ("warden: reported", "warden", "sys_sendmsg ->"),
     ("caller: woken, result", "caller", BEGIN),
 )
-# Work that the caller does not wait for: the name, and the beginnings of the warden's events around
-# it.
-AFTER_REPORT = (
-    ("behind the report: /tmp and /proc put aside, the next made", "sys_sendmsg ->", "sys_ppoll("),
-    ("beside the next tool, or idle: the mounts released", "sys_umount(", "sys_umount ->"),
+# Work that the caller does not wait for, of the warden that had the run before: the name, and the
+# beginnings of the events around it.
+BESIDE = (
+    ("beside the run: the next init created, pid and ipc namespaces", "sys_clone(", "sys_clone ->"),
+    ("beside the run: the mounts of the last one released", "sys_umount(", "sys_umount ->"),
 )
 
 
@@ -106,14 +104,17 @@ def split_runs(events, caller):
 
 
 def roles(run, caller):
-    """The warden is the first that creates a process, init what it creates, and the tool what init creates."""
+    """The warden is the first that receives something from the caller, the tool is what executes a
+    file, and init is who waits for it."""
     found = {"caller": caller}
-    for _, _, event in run:
-        match = re.match(r"sched_process_fork: .*?\bpid=(\d+) .*child_pid=(\d+)", event)
-        if match and "warden" not in found:
-            found["warden"], found["init"] = int(match[1]), int(match[2])
-        elif match and int(match[1]) == found.get("init") and "tool" not in found:
-            found["tool"] = int(match[2])
+    sent = find(run, 0, caller, "sys_sendmsg ->")
+    for pid, _, event in run[sent or 0:]:
+        if event.startswith("sys_recvmsg ->") and pid != caller:
+            found.setdefault("warden", pid)
+        elif event.startswith("sched_process_exec"):
+            found.setdefault("tool", pid)
+        elif event.startswith("sys_waitid ->") and "tool" in found and pid != found["warden"]:
+            found.setdefault("init", pid)
     return found
 
 
@@ -123,8 +124,7 @@ def find(run, at, pid, beginning):
 
 
 def durations(run, caller):
-    """Microseconds of each step and of the work that is not waited for; None if the run does not
-    have them all, in order."""
+    """Microseconds of each step; None if the run does not have them all, in order."""
     who = roles(run, caller)
     at, found = 0, []
     for _, role, beginning in STEPS:
@@ -132,12 +132,17 @@ def durations(run, caller):
         if at is None:
             return None
         found.append(run[at][1] - run[before][1])
-    for _, begin, end in AFTER_REPORT:
-        first = find(run, 0, who["warden"], begin)
-        last = None if first is None else find(run, first, who["warden"], end)
-        if last is None:
-            return None
-        found.append(run[last][1] - run[first][1])
+    return found
+
+
+def beside(events, begin, end):
+    """Microseconds between the two events of one process, wherever they are."""
+    open_at, found = {}, []
+    for pid, time, event in events:
+        if event.startswith(begin):
+            open_at[pid] = time
+        elif event.startswith(end) and pid in open_at:
+            found.append(time - open_at.pop(pid))
     return found
 
 
@@ -147,9 +152,11 @@ def steps(worker, side, tool, runs):
     with tracing(pid) as finish:
         worker.ask("traced", side, tool, runs)
         text = finish()
-    rows = [row for row in (durations(run, pid) for run in split_runs(parse(text), pid)) if row]
+    events = list(parse(text))
+    rows = [row for row in (durations(run, pid) for run in split_runs(events, pid)) if row]
     if len(rows) < runs / 2:
         raise Failure(f"only {len(rows)} of {runs} traced runs have all steps")
-    return {name: list(column) for (name, _, _), column in zip((*STEPS, *AFTER_REPORT), zip(*rows))}
+    found = {name: list(column) for (name, _, _), column in zip(STEPS, zip(*rows))}
+    return {**found, **{name: beside(events, begin, end) for name, begin, end in BESIDE}}
 
 

@@ -325,6 +325,10 @@ static void free_context(struct choke_context *context, bool wait)
     ck_slices_done(context, owner && wait);
     if (owner) {
         ck_proxy_done(&context->proxy);
+        /* The log is synced while the keeper takes down what it has made. */
+        ck_launcher_close(&context->watch.launcher);
+        if (wait && context->audit.log.sync != CHOKE_AUDIT_SYNC_NONE)
+            (void)ck_audit_sync(context, NULL);
         (wait ? ck_watch_done : ck_watch_leave)(&context->watch);
     } else {
         ck_watch_forget(&context->watch);

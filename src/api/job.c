@@ -373,6 +373,12 @@ struct choke_job *ck_job_from_plan(struct choke_context *context, const struct c
     return job;
 }
 
+static void work_ahead(void *data, const struct ck_plan *plan)
+{
+    struct choke_context *context = data;
+    ck_watch_work_ahead(&context->watch, plan);
+}
+
 /*
  * 0 and a job, also for a refused call: its result says why. Negative: there is no job, and *error
  * says why.
@@ -391,6 +397,8 @@ static int start(struct choke_context *context, const struct choke_request *requ
     if (r < 0)
         return r;
     struct ck_plan_sources sources = ck_context_sources(context);
+    sources.ahead = work_ahead;
+    sources.data = context;
     struct ck_plan plan;
     r = ck_plan_make(&sources, &known, &plan);
     struct choke_job *job = r < 0 ? NULL : ck_job_from_plan(context, &known, &plan, blocking);

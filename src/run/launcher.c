@@ -34,6 +34,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define AT_ONCE_NS 1000000u /* between the end of a run and the start of the next one: they follow each other */
 #define KEEPER_BUSY_TRIES 20
 #define KEEPER_BUSY_MS 10
 #define LEAVE_NS (50 * CK_NS_PER_MS)
@@ -328,12 +329,24 @@ static int find_groups(struct ck_launcher *launcher)
     return launcher->control_fd < 0 ? 0 : send_groups(launcher->control_fd, launcher);
 }
 
-static int make_warden(struct ck_launcher *launcher, const struct ck_warden_kind *kind, struct ck_warden **ret_warden,
-                       struct choke_error *error)
+/* What a warden gets with the program of its jail. */
+static void take_jail(struct ck_warden *warden, const struct ck_warden_kind *kind)
+{
+    warden->native_jail = kind->native_jail->number;
+    warden->sealed = kind->sealed;
+    /* Without memory for it, refusals of this warden's runs are not named. */
+    warden->denied = malloc(CK_DENIALS_BYTES);
+}
+
+/* early: it enters the namespaces of a native jail, and gets the program of the jail later. */
+static int make_warden(struct ck_launcher *launcher, const struct ck_warden_kind *kind, bool early,
+                       struct ck_warden **ret_warden, struct choke_error *error)
 {
     const struct ck_native_image *native_jail = kind->native_jail;
     const struct ck_wire_try request = {.kind = kind->limited ? CK_WIRE_LIMITED : CK_WIRE_WARDEN,
-                                        .trial = native_jail ? 1 : 0};
+                                        .trial = early         ? CK_WIRE_JAIL_LATER
+                                                 : native_jail ? CK_WIRE_JAIL_SENT
+                                                               : CK_WIRE_NO_JAIL};
     struct ck_warden *warden = malloc(sizeof(*warden));
     if (!warden)
         return ck_error_oom(error);
@@ -359,13 +372,12 @@ static int make_warden(struct ck_launcher *launcher, const struct ck_warden_kind
                                  .overlay_fd = -1,
                                  .gate_fd = -1,
                                  .direct_attempts_fd = -1,
-                                 .native_jail = native_jail ? native_jail->number : 0,
                                  .limited = kind->limited,
                                  .sealed = kind->sealed,
                                  .generation = launcher->generation};
-    /* Without memory for it, refusals of this warden's runs are not named. */
     if (native_jail)
-        warden->denied = malloc(CK_DENIALS_BYTES);
+        take_jail(warden, kind);
+    launcher->has_native = launcher->has_native || native_jail || early;
     *ret_warden = warden;
     return 0;
 }
@@ -376,24 +388,51 @@ static bool is_of_kind(const struct ck_warden *warden, const struct ck_warden_ki
     return warden->native_jail == number && warden->limited == kind->limited && warden->sealed == kind->sealed;
 }
 
+static struct ck_warden **find_idle(const struct ck_launcher *launcher, const struct ck_warden_kind *kind,
+                                    struct ck_warden **at)
+{
+    while (*at && (!is_of_kind(*at, kind) || (*at)->generation != launcher->generation))
+        at = &(*at)->next;
+    return at;
+}
+
+/*
+ * The list begins with the warden that was used last. In a jail the one before it is taken: it has
+ * had the time to prepare.
+ */
 int ck_launcher_take(struct ck_launcher *launcher, const struct ck_warden_kind *kind, struct ck_warden **ret_warden,
                      bool *ret_fresh, struct choke_error *error)
 {
-    struct ck_warden **at = &launcher->idle;
-    while (*at && (!is_of_kind(*at, kind) || (*at)->generation != launcher->generation))
-        at = &(*at)->next;
+    struct ck_warden **at = find_idle(launcher, kind, &launcher->idle);
+    struct ck_warden **before = *at && kind->native_jail ? find_idle(launcher, kind, &(*at)->next) : at;
+    if (*before)
+        at = before;
     *ret_fresh = !*at;
     if (*ret_fresh)
-        return make_warden(launcher, kind, ret_warden, error);
+        return make_warden(launcher, kind, false, ret_warden, error);
     *ret_warden = *at;
     *at = (*at)->next;
     (*ret_warden)->next = NULL;
     return 0;
 }
 
+void ck_launcher_make_second(struct ck_launcher *launcher, const struct ck_warden_kind *kind,
+                             const struct ck_warden *first, struct ck_warden **ret_warden)
+{
+    struct choke_error error;
+    *ret_warden = NULL;
+    if (!kind->native_jail || !first->prepares || first->idle_ns + AT_ONCE_NS < ck_clock_now_ns() ||
+        *find_idle(launcher, kind, &launcher->idle))
+        return;
+    (void)make_warden(launcher, kind, false, ret_warden, &error);
+    if (*ret_warden)
+        ck_launcher_give_back(launcher, *ret_warden);
+}
+
 void ck_launcher_give_back(struct ck_launcher *launcher, struct ck_warden *warden)
 {
     warden->owner = NULL;
+    warden->idle_ns = ck_clock_now_ns();
     warden->next = launcher->idle;
     launcher->idle = warden;
 }
@@ -424,6 +463,9 @@ void ck_launcher_discard(struct ck_warden *warden, bool kill)
 /* A warden ends by itself when its socket is closed. */
 static void discard_idle(struct ck_launcher *launcher)
 {
+    if (launcher->early)
+        ck_launcher_discard(launcher->early, false);
+    launcher->early = NULL;
     while (launcher->idle) {
         struct ck_warden *warden = launcher->idle;
         launcher->idle = warden->next;
@@ -437,9 +479,47 @@ static void close_groups(struct ck_launcher *launcher)
         ck_fd_close(&launcher->group_fds[i]);
 }
 
-void ck_launcher_done(struct ck_launcher *launcher)
+void ck_launcher_begin(struct ck_launcher *launcher)
+{
+    if (launcher->control_fd < 0)
+        (void)start_keeper(launcher);
+}
+
+void ck_launcher_make_early(struct ck_launcher *launcher, bool limited)
+{
+    struct choke_error error;
+    if (!launcher->has_native)
+        (void)make_warden(launcher, &(struct ck_warden_kind){.limited = limited}, true, &launcher->early, &error);
+}
+
+void ck_launcher_place_early(struct ck_launcher *launcher, const struct ck_warden_kind *kind,
+                             struct ck_warden **ret_warden)
+{
+    static const struct ck_wire_simple message = {.kind = CK_WIRE_JAIL};
+    struct ck_warden *warden = launcher->early;
+    *ret_warden = NULL;
+    if (!warden || warden->limited != kind->limited)
+        return;
+    launcher->early = NULL;
+    if (warden->generation != launcher->generation ||
+        send_message(warden->socket_fd, &message, sizeof(message), &kind->native_jail->fd, 1) < 0) {
+        ck_launcher_discard(warden, false);
+        return;
+    }
+    take_jail(warden, kind);
+    ck_launcher_give_back(launcher, warden);
+    *ret_warden = warden;
+}
+
+void ck_launcher_close(struct ck_launcher *launcher)
 {
     discard_idle(launcher);
+    ck_fd_close(&launcher->control_fd);
+}
+
+void ck_launcher_done(struct ck_launcher *launcher)
+{
+    ck_launcher_close(launcher);
     /* If a keeper was killed, a new one is made to kill what it left and to remove its cgroups. */
     bool clean = end_keeper(launcher);
     clean = ck_retire_end_all(launcher) && clean;
@@ -452,9 +532,8 @@ void ck_launcher_done(struct ck_launcher *launcher)
 void ck_launcher_leave(struct ck_launcher *launcher)
 {
     uint64_t deadline_ns = ck_clock_now_ns() + LEAVE_NS;
-    discard_idle(launcher);
-    /* It sees that its socket is closed, kills everything and ends, whether or not we wait. */
-    ck_fd_close(&launcher->control_fd);
+    /* The keeper sees that its socket is closed, kills everything and ends, whether or not we wait. */
+    ck_launcher_close(launcher);
     ck_retire_leave(&launcher->keeper_fd, deadline_ns);
     ck_retire_leave_all(launcher, deadline_ns);
     close_groups(launcher);
@@ -490,8 +569,8 @@ static int send_large(int socket_fd, const struct ck_wire_plan *plan, struct fd_
 }
 
 /* A plan that fits is sent as one message, a larger one in a memory file. */
-static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct fd_list *fd_list, uint64_t deadline_ns,
-                         uint64_t kill_ns)
+static int pack_and_send(const struct ck_plan *plan, const struct ck_warden *warden, struct fd_list *fd_list,
+                         uint64_t deadline_ns, uint64_t kill_ns)
 {
     const struct ck_wire_strings strings = {.argv = plan->bwrap.argv ? plan->bwrap.argv : plan->argv,
                                             .env = plan->env,
@@ -512,7 +591,7 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct fd_li
                     (plan->bwrap.argv ? (uint32_t)CK_WIRE_HAS_BWRAP : 0) |
                     (plan->keep_executable && !plan->bwrap.argv ? (uint32_t)CK_WIRE_KEEP_EXECUTABLE : 0) |
                     (plan->no_userns.filter_fd >= 0 ? (uint32_t)CK_WIRE_HAS_FILTER : 0) |
-                    (plan->sealed ? (uint32_t)CK_WIRE_SEALED : 0) |
+                    (plan->sealed ? (uint32_t)CK_WIRE_SEALED : 0) | (warden->prepares ? (uint32_t)CK_WIRE_AGAIN : 0) |
                     (plan->native_jail.fd >= 0 ? (uint32_t)CK_WIRE_NATIVE_JAIL : 0) |
                     (plan->stdin_form == CK_STDIN_PUMPED ? (uint32_t)CK_WIRE_PUMP_STDIN : 0) |
                     (plan->stdin_form == CK_STDIN_NULL ? (uint32_t)CK_WIRE_NULL_STDIN : 0) |
@@ -521,8 +600,8 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct fd_li
     packed->deadline_ns = deadline_ns;
     packed->kill_ns = kill_ns;
     memcpy(packed->limits, plan->limits, sizeof(packed->limits));
-    return large ? send_large(socket_fd, packed, fd_list)
-                 : send_message(socket_fd, packed, size, fd_list->fds, fd_list->count);
+    return large ? send_large(warden->socket_fd, packed, fd_list)
+                 : send_message(warden->socket_fd, packed, size, fd_list->fds, fd_list->count);
 }
 
 /* bwrap is the executable, and the tool is one of the descriptors that it passes on. */
@@ -558,7 +637,7 @@ int ck_launcher_send_plan(struct ck_warden *warden, const struct ck_plan *plan, 
     };
     if (plan->bwrap.argv)
         add_bwrap_fds(&fd_list, plan, pipes->scratch_fd);
-    int r = pack_and_send(plan, warden->socket_fd, &fd_list, deadline_ns, kill_ns);
+    int r = pack_and_send(plan, warden, &fd_list, deadline_ns, kill_ns);
     /* If the keeper could not make the warden, it has sent a report with the reason. */
     struct ck_wire_report report;
     if (r == -EPIPE && ck_launcher_receive(warden, &report) == 1 && report.error != 0)

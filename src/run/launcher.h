@@ -50,6 +50,9 @@ struct ck_warden {
     bool sealed;            /* its runs can execute nothing but their tool */
     uint64_t generation;    /* of the keeper that made it */
     bool is_retired;        /* the watch has dropped it; events that still name it are stale */
+    bool has_served;        /* it has had a run */
+    bool prepares;          /* it prepares for another run after this one (keeper/prepared.c) */
+    uint64_t idle_ns;       /* since when it is idle */
 };
 
 /* The digest of the keeper that this build has. */
@@ -79,6 +82,8 @@ struct ck_launcher {
     bool groups_known;          /* group_fds has been filled, for the first run with limits */
     int group_fds[CK_CONTROLS]; /* our own cgroups of v1; each may be -1 */
     struct ck_warden *idle;
+    struct ck_warden *early; /* in the namespaces of a native jail, without the program of one yet; or NULL */
+    bool has_native;         /* a warden of a native jail was made */
 };
 
 /* The pipes of a run: [0] is the read end, [1] the write end. */
@@ -88,8 +93,28 @@ struct ck_run_pipes {
     int scratch_fd; /* not a pipe: the scratch directory of a run in the bwrap jail; or -1 */
 };
 
+struct ck_warden_kind;
+
 void ck_launcher_init(struct ck_launcher *launcher, int epoll_fd);
 void ck_launcher_done(struct ck_launcher *launcher);
+
+/*
+ * Makes the keeper now if there is none, so that it starts while the caller has other work. A failure
+ * is not reported: the first request tries again.
+ */
+void ck_launcher_begin(struct ck_launcher *launcher);
+
+/*
+ * The first run of a context in a native jail: makes a warden that enters its namespaces while the
+ * caller still works out what is in the jail. ck_launcher_place_early sends it that; *ret_warden is
+ * then idle, and not in the epoll set yet. NULL: there is none of this kind.
+ */
+void ck_launcher_make_early(struct ck_launcher *launcher, bool limited);
+void ck_launcher_place_early(struct ck_launcher *launcher, const struct ck_warden_kind *kind,
+                             struct ck_warden **ret_warden);
+
+/* Before ck_launcher_done: all runs have ended. The keeper and its wardens begin to end. */
+void ck_launcher_close(struct ck_launcher *launcher);
 
 /* As ck_launcher_done, but does not wait for a keeper that needs longer than a moment. */
 void ck_launcher_leave(struct ck_launcher *launcher);
@@ -115,6 +140,14 @@ struct ck_warden_kind {
 int ck_launcher_take(struct ck_launcher *launcher, const struct ck_warden_kind *kind, struct ck_warden **ret_warden,
                      bool *ret_fresh, struct choke_error *error);
 void ck_launcher_give_back(struct ck_launcher *launcher, struct ck_warden *warden);
+
+/*
+ * After a run has begun on a warden that was idle: makes a second one of its kind, if the last run
+ * of the first ended just before. Then they take turns: one prepares its next run while the other
+ * is in use. *ret_warden is NULL if none was made; else it is idle, and not in the epoll set yet.
+ */
+void ck_launcher_make_second(struct ck_launcher *launcher, const struct ck_warden_kind *kind,
+                             const struct ck_warden *first, struct ck_warden **ret_warden);
 void ck_launcher_discard(struct ck_warden *warden, bool kill);
 
 /*

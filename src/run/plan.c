@@ -156,9 +156,16 @@ void ck_plan_grant(const struct ck_plan_sources *sources, const struct ck_plan *
     ret_grant->sealed = false;
 }
 
+static void work_ahead(const struct planner *planner)
+{
+    if (planner->sources->ahead)
+        planner->sources->ahead(planner->sources->data, planner->plan);
+}
+
 static int step_jail(struct planner *planner)
 {
     const struct choke_request *request = planner->request;
+    work_ahead(planner);
     struct ck_plan *plan = planner->plan;
     struct ck_grant grant;
     ck_plan_grant(planner->sources, plan, &grant);
@@ -269,7 +276,11 @@ static int step_argv_env(struct planner *planner)
 
 static int step_jail_setup(struct planner *planner)
 {
-    return ck_jail_setup(planner->sources, planner->plan, label_of(planner));
+    work_ahead(planner);
+    int r = ck_jail_setup(planner->sources, planner->plan, label_of(planner));
+    if (r == 0)
+        work_ahead(planner);
+    return r;
 }
 
 /* Only changes in an overlay can be kept. Any other workspace has no separate changes. */

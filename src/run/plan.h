@@ -29,6 +29,8 @@ struct ck_scratch_pool;
 struct ck_bwrap_state;
 
 /* What plans are made from; it lives as long as the context. */
+struct ck_plan;
+
 struct ck_plan_sources {
     const struct ck_policy *policy;
     const struct ck_trusted *policy_place; /* NULL for the embedded policy */
@@ -46,6 +48,12 @@ struct ck_plan_sources {
     /* The directory of the state of chokepoint, which may not exist; false: no directory is known. */
     bool (*find_state)(const char *home, char ret_path[PATH_MAX]);
     const char *state_home; /* its argument; NULL: by the environment */
+    /*
+     * Called as the plan grows: when the tool was found, when the jail is chosen, when it is set up.
+     * What the next steps take can be used to make processes ready. NULL: nothing will run.
+     */
+    void (*ahead)(void *data, const struct ck_plan *plan);
+    void *data;
 };
 
 /*

@@ -29,6 +29,7 @@
 #define LARGE_READ_BYTES ((ssize_t)65536) /* a read of a whole pipe: a larger pipe pays off */
 #define LARGE_PIPE_BYTES (1 << 20)
 #define MIN_PATIENCE_NS (25 * CK_NS_PER_MS) /* for timeouts so short that the warden is hardly running by then */
+#define PREPARING_MAX 4                     /* with more runs in flight there is no idle time to prepare in */
 #define CANCEL_LAST_RESORT_NS (250 * CK_NS_PER_MS)
 
 /* 0 if fd is not a socket. */
@@ -394,6 +395,7 @@ static void receive_from_warden(struct ck_watch *watch, struct ck_warden *warden
         run->ended_ns = report.ended_ns;
         run->incomplete = (report.ending & CK_ENDING_STREAM_HELD) != 0;
         run->warden = NULL;
+        warden->has_served = true;
         run->denied = warden->denied_bytes > 0 ? warden->denied : NULL;
         run->denied_bytes = warden->denied_bytes;
         warden->denied_bytes = 0;
@@ -502,6 +504,35 @@ static void set_deadlines(struct ck_run *run, uint64_t timeout_ms)
     run->collect_until_ns = run->last_resort_ns;
 }
 
+/* bwrap has to be executed, so its runs are sealed later, inside. */
+static struct ck_warden_kind kind_of(const struct ck_plan *plan)
+{
+    return (struct ck_warden_kind){.native_jail = plan->native_jail.fd >= 0 ? &plan->native_jail : NULL,
+                                   .limited = plan->limited,
+                                   .sealed = plan->sealed && !plan->bwrap.argv};
+}
+
+/* A new warden that is idle. */
+static void add_idle(struct ck_watch *watch, struct ck_warden *warden)
+{
+    if (!warden || add_source(watch, warden->socket_fd, warden) == 0)
+        return;
+    ck_launcher_drop_idle(&watch->launcher, warden);
+    retire_warden(watch, warden);
+}
+
+void ck_watch_work_ahead(struct ck_watch *watch, const struct ck_plan *plan)
+{
+    const struct ck_warden_kind kind = kind_of(plan);
+    struct ck_warden *warden = NULL;
+    ck_launcher_begin(&watch->launcher);
+    if (kind.native_jail)
+        ck_launcher_place_early(&watch->launcher, &kind, &warden);
+    else if (plan->jail.jail == &ck_jail_native)
+        ck_launcher_make_early(&watch->launcher, plan->limited);
+    add_idle(watch, warden);
+}
+
 /*
  * Sends the plan to one warden. Returns 0; -EPIPE if it was idle and has ended meanwhile, so that
  * another can be taken; or another error.
@@ -509,10 +540,7 @@ static void set_deadlines(struct ck_run *run, uint64_t timeout_ms)
 static int assign_one_warden(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan,
                              const struct ck_run_pipes *pipes, struct choke_error *error)
 {
-    /* bwrap has to be executed, so its runs are sealed later, inside. */
-    const struct ck_warden_kind kind = {.native_jail = plan->native_jail.fd >= 0 ? &plan->native_jail : NULL,
-                                        .limited = plan->limited,
-                                        .sealed = plan->sealed && !plan->bwrap.argv};
+    const struct ck_warden_kind kind = kind_of(plan);
     struct ck_warden *warden;
     bool fresh;
     int r = ck_launcher_take(&watch->launcher, &kind, &warden, &fresh, error);
@@ -520,6 +548,7 @@ static int assign_one_warden(struct ck_watch *watch, struct ck_run *run, const s
         return r == -EPIPE ? -ECONNRESET : r;
     if (fresh)
         r = add_source(watch, warden->socket_fd, warden);
+    warden->prepares = warden->has_served && kind.native_jail && watch->running_count < PREPARING_MAX;
     if (r < 0) {
         (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot watch the run: %s", strerror(-r));
     } else {
@@ -532,6 +561,9 @@ static int assign_one_warden(struct ck_watch *watch, struct ck_run *run, const s
     }
     warden->owner = run;
     run->warden = warden;
+    struct ck_warden *second;
+    ck_launcher_make_second(&watch->launcher, &kind, warden, &second);
+    add_idle(watch, second);
     return 0;
 }
 

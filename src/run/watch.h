@@ -133,6 +133,12 @@ int ck_watch_renew(struct ck_watch *watch, const struct ck_caller *now, bool hid
  * Creates pipes, takes a warden, and sends it the plan. After a failure the run is as if never
  * started, and *error has outcome CHOKE_SPAWN_FAILED.
  */
+/*
+ * For a plan that is not complete yet: makes what its run will need, while the caller plans on. A
+ * failure is not reported: ck_watch_start tries again.
+ */
+void ck_watch_work_ahead(struct ck_watch *watch, const struct ck_plan *plan);
+
 int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan, struct choke_error *error);
 
 /* One round of events; timeout as for poll. 0 or a negative errno. */

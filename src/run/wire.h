@@ -15,6 +15,7 @@
  *   CK_WIRE_PROVE            with a socket and the program of a jail: try to get out of it
  *   CK_WIRE_PROVE_NO_USERNS  the same without user namespaces; with a socket and CK_WIRE_PROOF_FDS
  * caller -> warden
+ *   CK_WIRE_JAIL             with the program of its jail, once, if that did not come with its socket
  *   CK_WIRE_PLAN             with CK_WIRE_FDS descriptors, and a ruleset if there is one: run this
  *   CK_WIRE_LARGE            the same with one more descriptor, a memfd that holds the plan
  *   CK_WIRE_CANCEL           end the run
@@ -55,6 +56,14 @@ enum ck_wire_kind {
     CK_WIRE_GATE,
     CK_WIRE_DIRECT_ATTEMPTS,
     CK_WIRE_DENIED,
+    CK_WIRE_JAIL,
+};
+
+/* `trial` of CK_WIRE_WARDEN and CK_WIRE_LIMITED. */
+enum ck_wire_jail {
+    CK_WIRE_NO_JAIL,
+    CK_WIRE_JAIL_SENT, /* the program of a jail comes with the socket */
+    CK_WIRE_JAIL_LATER /* its runs are in one, and the program comes with CK_WIRE_JAIL */
 };
 
 /* Descriptors of a proof without user namespaces, after the socket. */
@@ -148,6 +157,7 @@ enum ck_wire_flag {
     CK_WIRE_HAS_GATE = 32,       /* with CK_WIRE_HAS_BWRAP: the run has egress */
     CK_WIRE_PUMP_STDIN = 64,     /* the tool gets a pipe that CK_WIRE_STDIN is copied into: keeper/pump.c */
     CK_WIRE_NULL_STDIN = 128,    /* the tool gets the /dev/null of its jail, and CK_WIRE_STDIN is not used */
+    CK_WIRE_AGAIN = 512,         /* prepare for another run like this one: keeper/prepared.c */
     CK_WIRE_NATIVE_JAIL = 256, /* the warden must be in a jail; a warden in no jail refuses the plan, and the reverse */
 };
 
@@ -171,7 +181,7 @@ struct ck_wire_try {
     uint32_t kind;
     /*
      * enum ck_trial. CK_WIRE_GROUPS: a bit for each enum ck_control that a descriptor is sent for.
-     * CK_WIRE_WARDEN and CK_WIRE_LIMITED: 1 if the program of a jail is sent, too.
+     * CK_WIRE_WARDEN and CK_WIRE_LIMITED: enum ck_wire_jail.
      */
     uint32_t trial;
 };

@@ -19,6 +19,7 @@
 #include "run/keeper/listener.h"
 #include "run/keeper/native_jail.h"
 #include "run/keeper/nolibc.h"
+#include "run/keeper/prepared.h"
 #include "run/keeper/prove.h"
 #include "sys/raw.h"
 
@@ -66,7 +67,7 @@ long ck_init_open_execs(struct ck_native_jail *jail)
  * the same file. The descriptor of the plan stays open until then, and with it the lease on a file
  * that was hashed.
  */
-static long find_executable(const struct ck_init_run *run)
+long ck_init_find_executable(const struct ck_init_run *run)
 {
     struct ck_child *child = run->child;
     struct stat wanted, found;
@@ -366,7 +367,7 @@ static long prepare(struct ck_init_run *run, struct ck_listener *listener, uint3
         r = drop_privileges(run, listener);
     if (r == 0) {
         *ret_stage = CK_STAGE_EXECUTE;
-        r = find_executable(run);
+        r = ck_init_find_executable(run);
     }
     return r;
 }
@@ -402,18 +403,27 @@ static void report_alone(const struct ck_init_run *run)
     (void)CK_RAW3(write, run->alone_fd, &one, sizeof(one));
 }
 
+/*
+ * The tool has its copies. stream_held needs that ours are closed; a prepared init has had none, and
+ * receives those that it needs. 0 or a negative errno.
+ */
+static long take_descriptors(const struct ck_init_run *run)
+{
+    if (run->prepared_fds)
+        return ck_prepared_receive_rest(run);
+    for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
+        ck_nolibc_close(run->child->fds[i]);
+    return 0;
+}
+
 void ck_init_serve(struct ck_init_run *run)
 {
     static struct ck_direct_attempts attempts;
     static struct ck_exec_names exec_names;
     struct ck_init_status *init_status = run->jail->init_status;
     const struct ck_native_program *program = run->jail->program;
-    struct ck_listener listener = {.fd = -1,
-                                   .ended_fd = -1,
-                                   .attempts = &attempts,
-                                   .exec_names = &exec_names,
-                                   .jail = run->jail,
-                                   .sealed = run->child->sealed};
+    struct ck_listener listener = {
+        .fd = -1, .ended_fd = -1, .attempts = &attempts, .exec_names = &exec_names, .jail = run->jail};
     uint32_t stage;
     attempts.init_status = init_status;
     attempts.gate_port = program->gate_port;
@@ -430,9 +440,13 @@ void ck_init_serve(struct ck_init_run *run)
     long pid = create_tool(run);
     init_status->stage = pid < 0 ? CK_STAGE_CREATE : run->child->failed_stage;
     init_status->error = pid < 0 ? (int32_t)-pid : run->child->failed_errno;
-    /* The tool has its copies. stream_held needs that ours are closed. */
-    for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
-        ck_nolibc_close(run->child->fds[i]);
+    long rest = take_descriptors(run);
+    if (init_status->stage == CK_STAGE_NONE && rest < 0) {
+        init_status->stage = CK_STAGE_STDIO;
+        init_status->error = (int32_t)-rest;
+    }
+    /* A prepared init learns it only now. */
+    listener.sealed = run->child->sealed;
     if (init_status->stage == CK_STAGE_NONE) {
         wait_for_tool(run, &listener, pid);
         report_alone(run);

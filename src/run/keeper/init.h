@@ -56,6 +56,9 @@ struct ck_init_run {
     int ended_fd;          /* signalfd for SIGCHLD, which must be blocked; -1: init makes one if it needs it */
     int alone_fd;          /* an eventfd, raised when init_status->alone is set; -1: it is not set */
     int gate_fd;           /* with egress: a socket to the caller, for the listener; -1: it stays in init */
+    int *prepared_fds;     /* created before its plan came (prepared.h): where its descriptors go; or NULL */
+    int start_fd, rest_fd; /* then: sockets that these come through */
+    int null_fd;           /* then: the /dev/null inside */
 };
 
 /*
@@ -69,6 +72,12 @@ long ck_init_open_execs(struct ck_native_jail *jail);
  * mounted. A descriptor or a negative errno.
  */
 long ck_init_make_rules(const struct ck_native_jail *jail);
+
+/*
+ * Finds the file of the tool among those: child->execute_fd. 0 or a negative errno. -ESTALE: another
+ * file is at its path.
+ */
+long ck_init_find_executable(const struct ck_init_run *run);
 
 /*
  * Applies a filter of `count` struct sock_filter to the calling process; no_new_privs must be set.

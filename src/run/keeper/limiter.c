@@ -399,9 +399,14 @@ long ck_limiter_begin(struct ck_limiter *limiter, const uint64_t *limits, unsign
     return 0;
 }
 
+bool ck_limiter_prefers_oom(const struct ck_limiter *limiter)
+{
+    return limiter->oom_fd >= 0 && limiter->set[CK_CONTROL_MEMORY] != 0;
+}
+
 void ck_limiter_prefer_oom(const struct ck_limiter *limiter, bool preferred)
 {
-    if (limiter->oom_fd >= 0 && limiter->set[CK_CONTROL_MEMORY] != 0)
+    if (ck_limiter_prefers_oom(limiter))
         (void)write_to(limiter->oom_fd, preferred ? "1000" : limiter->oom_text);
 }
 

@@ -77,6 +77,9 @@ long ck_limiter_begin(struct ck_limiter *limiter, const uint64_t *limits, unsign
  */
 void ck_limiter_prefer_oom(const struct ck_limiter *limiter, bool preferred);
 
+/* Whether that has an effect: the run has a limit on memory that the warden shares. */
+bool ck_limiter_prefers_oom(const struct ck_limiter *limiter);
+
 /* CPU time of the run so far, of all its processes; 0 if no cgroup counts it. */
 uint64_t ck_limiter_cpu_ns(const struct ck_limiter *limiter);
 

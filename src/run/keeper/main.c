@@ -324,10 +324,12 @@ static void refuse_warden(int socket_fd, long error)
     (void)ck_nolibc_send(socket_fd, &report, sizeof(report), -1);
 }
 
-static void make_warden(int socket_fd, int jail_fd, bool limited)
+static void make_warden(int socket_fd, int jail_fd, const struct ck_wire_try *message)
 {
+    bool limited = message->kind == CK_WIRE_LIMITED;
     struct ck_warden_start start = {
         .socket_fd = socket_fd, .cgroup_fd = -1, .jail_fd = jail_fd, .groups = {.leaf_fd = -1}};
+    start.jailed = message->trial != CK_WIRE_NO_JAIL;
     long number = ++keeper.last_number;
     long pid = keeper.warden_count < CK_WARDENS_MAX ? make_groups(&start, number, limited) : -EAGAIN;
     if (pid == 0)
@@ -430,8 +432,8 @@ static bool receive_request(void)
     if (got <= 0)
         return false;
     bool warden = message.kind == CK_WIRE_WARDEN || message.kind == CK_WIRE_LIMITED;
-    if (warden && count == 1 + message.trial)
-        make_warden(fds[0], count == 2 ? fds[1] : -1, message.kind == CK_WIRE_LIMITED);
+    if (warden && count == (message.trial == CK_WIRE_JAIL_SENT ? 2 : 1))
+        make_warden(fds[0], count == 2 ? fds[1] : -1, &message);
     else if (message.kind == CK_WIRE_GROUPS)
         take_groups(message.trial, fds, count);
     else if (message.kind == CK_WIRE_TRY && count == 1)

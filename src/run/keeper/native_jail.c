@@ -105,9 +105,10 @@ long ck_native_jail_enter_userns(uint32_t uid, uint32_t gid)
  * host appear in it, and ours do not appear on the host. The second has the new root, and runs are
  * created in it.
  */
-static long enter_namespaces(struct ck_native_jail *jail)
+long ck_native_jail_enter_namespaces(struct ck_native_jail *jail)
 {
-    long r = ck_native_jail_enter_userns(jail->program->uid, jail->program->gid);
+    /* The caller's, as in the program of the jail: the keeper inherited them. */
+    long r = ck_native_jail_enter_userns((uint32_t)CK_RAW0(geteuid), (uint32_t)CK_RAW0(getegid));
     if (r == 0)
         r = CK_RAW1(unshare, NAMESPACES);
     if (r == 0)
@@ -319,7 +320,7 @@ static long share_memory(struct ck_native_jail *jail)
     return 0;
 }
 
-long ck_native_jail_enter(struct ck_native_jail *jail, int program_fd)
+long ck_native_jail_build(struct ck_native_jail *jail, int program_fd)
 {
     struct stat status = {0};
     long r = CK_RAW2(fstat, program_fd, &status);
@@ -329,9 +330,9 @@ long ck_native_jail_enter(struct ck_native_jail *jail, int program_fd)
     if (memory < 0 && memory > -4096)
         return memory;
     jail->program = (const void *)memory;
-    r = share_memory(jail);
-    if (r == 0)
-        r = enter_namespaces(jail);
+    /* The user namespace maps one user to itself, and the program was made for that one. */
+    bool same = jail->program->uid == (uint32_t)CK_RAW0(geteuid) && jail->program->gid == (uint32_t)CK_RAW0(getegid);
+    r = same ? share_memory(jail) : -ESTALE;
     if (r == 0)
         r = build_root(jail);
     if (r == 0)
@@ -386,7 +387,7 @@ static uint64_t work_attributes(const struct ck_init_run *run)
  * The repository stays mounted at its place for the next run if that has the same. A tree of another
  * mount namespace cannot be copied, so the warden enters the namespace of the host for the copy.
  */
-static long mount_work(const struct ck_init_run *run)
+long ck_native_jail_place_root(const struct ck_init_run *run)
 {
     struct ck_native_jail *jail = run->jail;
     const char *place = ck_native_root(jail->program);
@@ -627,22 +628,26 @@ static __attribute__((noreturn)) void init_main(void *argument)
     ck_nolibc_exit(127);
 }
 
-long ck_native_jail_create(struct ck_init_run *run)
+long ck_native_jail_create_init(struct ck_init_run *run)
 {
     *run->jail->init_status = (struct ck_init_status){0};
+    long pid = ck_create_in_namespaces(init_main, run, ck_native_has_network(run->jail->program));
+    close_once(&run->jail->rules_ready, run->jail->rules_fd);
+    close_once(&run->jail->null_ready, run->jail->null_fd);
+    return pid;
+}
+
+long ck_native_jail_create(struct ck_init_run *run)
+{
     run->overlay_fd = -1;
     run->failed_stage = CK_STAGE_JAIL;
     /* The root may be in /tmp. */
     long r = mount_tmp(run->jail);
     if (r == 0)
-        r = mount_work(run);
+        r = ck_native_jail_place_root(run);
     if (r == 0 && run->workspace == CK_WORKSPACE_OVERLAY) {
         run->failed_stage = CK_STAGE_WORKSPACE;
         r = make_overlay(run);
     }
-    if (r == 0)
-        r = ck_create_in_namespaces(init_main, run, ck_native_has_network(run->jail->program));
-    close_once(&run->jail->rules_ready, run->jail->rules_fd);
-    close_once(&run->jail->null_ready, run->jail->null_fd);
-    return r;
+    return r < 0 ? r : ck_native_jail_create_init(run);
 }

@@ -50,10 +50,11 @@ struct ck_native_jail {
 long ck_native_jail_enter_userns(uint32_t uid, uint32_t gid);
 
 /*
- * Moves the calling warden to new namespaces and builds the root. 0 or a negative errno; after a
- * failure the warden must run nothing.
+ * Moves the calling warden to new namespaces, then builds the root by the program. 0 or a negative
+ * errno; after a failure the warden must run nothing.
  */
-long ck_native_jail_enter(struct ck_native_jail *jail, int program_fd);
+long ck_native_jail_enter_namespaces(struct ck_native_jail *jail);
+long ck_native_jail_build(struct ck_native_jail *jail, int program_fd);
 
 /*
  * Parts of the set-up that native_tmp.c needs too. A file or directory that exists is fine: the
@@ -70,8 +71,15 @@ long ck_native_jail_bind_tree(int from_fd, const char *from, unsigned flags, uin
 long ck_native_jail_bind(const struct ck_native_op *operation, const char *outside, uint64_t attributes, int root_fd,
                          const char *to);
 
-/* Creates the init of a run, which creates the tool. The pid of init, or a negative errno. */
+/*
+ * Makes the mounts of a run and creates its init, which creates the tool. The pid of init, or a
+ * negative errno and run->failed_stage.
+ */
 long ck_native_jail_create(struct ck_init_run *run);
+
+/* The parts of it, for an init that is prepared: the repository at its place, and the init. */
+long ck_native_jail_place_root(const struct ck_init_run *run);
+long ck_native_jail_create_init(struct ck_init_run *run);
 
 /*
  * When nothing of the run but its init is left: moves its mounts out of reach, and makes those of

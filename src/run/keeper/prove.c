@@ -377,7 +377,9 @@ static long prove(struct ck_native_jail *jail, int program_fd, struct ck_wire_pr
     struct ck_child child = {.fds = no_fds};
     siginfo_t info = {0};
     long root = CK_RAW4(openat, AT_FDCWD, CK_JAIL_PROOF_ROOT, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-    long r = root < 0 ? root : ck_native_jail_enter(jail, program_fd);
+    long r = root < 0 ? root : ck_native_jail_enter_namespaces(jail);
+    if (r == 0)
+        r = ck_native_jail_build(jail, program_fd);
     proved->failed_op = jail->failed_op;
     if (r < 0)
         return r;

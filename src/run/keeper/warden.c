@@ -21,10 +21,10 @@
 #include "run/keeper/cgroup.h"
 #include "run/keeper/child.h"
 #include "run/keeper/init.h"
-#include "run/keeper/native_jail.h"
 #include "run/keeper/nolibc.h"
 #include "run/keeper/pump.h"
 #include "run/keeper/tree.h"
+#include "run/keeper/warden_jail.h"
 #include "sys/raw.h"
 
 #include <errno.h>
@@ -40,7 +40,6 @@
 #define RETRY_NS 2000000u         /* between two walks over the tree with SIGKILL */
 #define CANCEL_GRACE_NS 50000000u /* between SIGTERM and SIGKILL of a cancelled run */
 #define GIVE_UP_NS 20000000u      /* for processes that SIGKILL cannot be sent to */
-#define IDLE_NS 250000u           /* if no plan comes for this long, there is time to unmount what the last run had */
 #define NS_PER_S UINT64_C(1000000000)
 #define NEVER UINT64_MAX
 
@@ -56,14 +55,11 @@ struct warden {
     int socket_fd;
     struct ck_cgroup cgroup;
     struct ck_limiter limiter;
-    bool own_userns;  /* it is in a new user namespace */
-    bool jailed;      /* its runs are in a jail */
-    long jail_error;  /* the jail could not be built */
-    bool needs_reset; /* it still has mounts of the last run, which must be reset before the next */
-    bool sealed;      /* its runs can execute nothing but their tool, by seal_key; the seal is for life */
+    bool sealed; /* its runs can execute nothing but their tool, by seal_key; the seal is for life */
     uint64_t seal_key;
     int alone_fd; /* an eventfd of init, which says that the run is over; -1: no jail */
-    struct ck_native_jail jail;
+    struct ck_warden_jail jail;
+    unsigned char *inbox; /* for messages, CK_WIRE_INLINE_MAX bytes; a plan that does not fit comes in a memfd */
 };
 
 struct warden_run {
@@ -87,8 +83,8 @@ struct warden_run {
     struct ck_wire_report report;
 };
 
-/* Buffer for messages; a plan that does not fit comes in a memfd. */
-static _Alignas(16) unsigned char inbox[CK_WIRE_INLINE_MAX];
+/* Where there is no memory that a prepared init shares. */
+static _Alignas(16) unsigned char own_inbox[CK_WIRE_INLINE_MAX];
 
 static void add_usage(struct ck_wire_report *report, const struct rusage *usage)
 {
@@ -214,7 +210,7 @@ static void signal_tree(const struct warden *warden, const struct warden_run *ru
 
 static enum ck_kill kill_strength(const struct warden *warden)
 {
-    if (warden->jailed)
+    if (warden->jail.entered)
         return CK_KILL_PIDNS;
     if (warden->cgroup.kill_fd >= 0)
         return CK_KILL_CGROUP;
@@ -419,27 +415,10 @@ static void take_status(struct warden_run *run)
     (void)CK_RAW2(munmap, run->init_status, CK_INIT_STATUS_BYTES);
 }
 
-/*
- * Creates the tool, or the init of its jail. How a tool in a jail ended is known when init has
- * ended.
- */
-static long create_process(struct warden *warden, struct warden_run *run, const struct ck_wire_plan *plan,
-                           struct ck_child *child)
+static struct ck_init_run jailed_run(struct warden *warden, const struct ck_wire_plan *plan, struct ck_child *child)
 {
-    if (plan->flags & CK_WIRE_HAS_BWRAP) {
-        long pid = create_bwrap(warden, run, child, (plan->flags & CK_WIRE_HAS_GATE) != 0);
-        run->report.stage = pid < 0 ? CK_STAGE_CREATE : CK_STAGE_NONE;
-        run->report.error = pid < 0 ? (int32_t)-pid : 0;
-        return pid;
-    }
-    if (!warden->jailed) {
-        long pid = create_borrowed(warden, ck_child_main, child);
-        run->report.stage = pid < 0 ? CK_STAGE_CREATE : child->failed_stage;
-        run->report.error = pid < 0 ? (int32_t)-pid : child->failed_errno;
-        return pid;
-    }
-    struct ck_init_run jailed = {
-        .jail = &warden->jail,
+    return (struct ck_init_run){
+        .jail = &warden->jail.native,
         .child = child,
         .main = ck_child_main,
         .argument = child,
@@ -453,11 +432,43 @@ static long create_process(struct warden *warden, struct warden_run *run, const 
         .gate_fd = warden->socket_fd,
         .failed_stage = CK_STAGE_JAIL,
     };
+}
+
+/* After a run: it has been reset, and its init has ended. */
+static void prepare_next(struct warden *warden, const struct ck_wire_plan *plan, const int *fds)
+{
+    struct ck_child child = {.fds = fds};
+    struct ck_init_run jailed = jailed_run(warden, plan, &child);
+    if (!warden->jail.entered || (plan->flags & CK_WIRE_AGAIN) == 0)
+        return;
+    ck_limiter_prefer_oom(&warden->limiter, true);
+    ck_warden_jail_prepare(&warden->jail, &jailed, ck_limiter_prefers_oom(&warden->limiter));
+    ck_limiter_prefer_oom(&warden->limiter, false);
+}
+
+/*
+ * Creates the tool, or the init of its jail. How a tool in a jail ended is known when init has
+ * ended.
+ */
+static long create_process(struct warden *warden, struct warden_run *run, const struct ck_wire_plan *plan,
+                           struct ck_child *child)
+{
+    if (plan->flags & CK_WIRE_HAS_BWRAP) {
+        long pid = create_bwrap(warden, run, child, (plan->flags & CK_WIRE_HAS_GATE) != 0);
+        run->report.stage = pid < 0 ? CK_STAGE_CREATE : CK_STAGE_NONE;
+        run->report.error = pid < 0 ? (int32_t)-pid : 0;
+        return pid;
+    }
+    if (!warden->jail.entered) {
+        long pid = create_borrowed(warden, ck_child_main, child);
+        run->report.stage = pid < 0 ? CK_STAGE_CREATE : child->failed_stage;
+        run->report.error = pid < 0 ? (int32_t)-pid : child->failed_errno;
+        return pid;
+    }
+    struct ck_init_run jailed = jailed_run(warden, plan, child);
     child->cwd = (const char *)plan + plan->cwd_at;
-    run->init_status = warden->jail.init_status;
-    if (warden->needs_reset)
-        warden->jail_error = ck_native_jail_reset(&warden->jail);
-    long pid = warden->jail_error < 0 ? warden->jail_error : ck_native_jail_create(&jailed);
+    run->init_status = warden->jail.native.init_status;
+    long pid = ck_warden_jail_start(&warden->jail, &jailed, ck_limiter_prefers_oom(&warden->limiter));
     run->overlay_fd = jailed.overlay_fd;
     run->report.stage = pid < 0 ? jailed.failed_stage : CK_STAGE_NONE;
     run->report.error = pid < 0 ? (int32_t)-pid : 0;
@@ -471,8 +482,8 @@ static bool apply_limits(struct warden *warden, struct warden_run *run, const st
     struct ck_limiter *limiter = &warden->limiter;
     bool in_bwrap = (plan->flags & CK_WIRE_HAS_BWRAP) != 0;
     /* The init, and bwrap itself, which stays outside. */
-    unsigned helpers = in_bwrap ? 2 : warden->jailed ? 1 : 0;
-    limiter->own_userns = warden->own_userns || in_bwrap;
+    unsigned helpers = in_bwrap ? 2 : warden->jail.entered ? 1 : 0;
+    limiter->own_userns = warden->jail.own_userns || in_bwrap;
     limiter->extra_in_group = plan->flags & CK_WIRE_PUMP_STDIN ? 1 : 0;
     limiter->extra_of_user = in_bwrap ? 0 : limiter->extra_in_group;
     long r =
@@ -511,7 +522,8 @@ static bool make_stdin(struct warden_run *run, const struct ck_wire_plan *plan, 
  */
 static bool seal(struct warden *warden, struct warden_run *run, const struct ck_wire_plan *plan, struct ck_child *child)
 {
-    bool names_execs = warden->jailed && warden->jail.program && warden->jail.program->exec_key != 0;
+    bool names_execs =
+        warden->jail.entered && warden->jail.native.program && warden->jail.native.program->exec_key != 0;
     if ((plan->flags & CK_WIRE_SEALED) == 0 || (plan->flags & CK_WIRE_HAS_BWRAP) != 0 || names_execs)
         return true;
     long r = warden->sealed ? 0 : CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -589,15 +601,16 @@ static unsigned extra_fds(uint32_t flags)
 /* Before the report: what the jail refused. Everything in the run is dead, so nobody writes it. */
 static void send_denials(const struct warden *warden, const struct warden_run *run)
 {
-    const struct ck_init_status *init_status = warden->jail.init_status;
-    if (!warden->jail.denials || run->pid <= 0 || (init_status->denied_count == 0 && init_status->denied_more == 0))
+    const struct ck_init_status *init_status = warden->jail.native.init_status;
+    if (!warden->jail.native.denials || run->pid <= 0 ||
+        (init_status->denied_count == 0 && init_status->denied_more == 0))
         return;
     const struct ck_denials_head head = {.wire_kind = CK_WIRE_DENIED,
                                          .bytes = init_status->denied_bytes,
                                          .count = init_status->denied_count,
                                          .more = init_status->denied_more};
-    memcpy(warden->jail.denials, &head, sizeof(head));
-    (void)ck_nolibc_send(warden->socket_fd, warden->jail.denials, sizeof(head) + head.bytes, -1);
+    memcpy(warden->jail.native.denials, &head, sizeof(head));
+    (void)ck_nolibc_send(warden->socket_fd, warden->jail.native.denials, sizeof(head) + head.bytes, -1);
 }
 
 /* False when the caller is gone, or when this warden must not serve another run. */
@@ -621,7 +634,7 @@ static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
      * The tool is running, so there is time for it now. If it fails, it is tried again before the
      * next run.
      */
-    (void)ck_native_jail_unmount_stale(&warden->jail);
+    (void)ck_native_jail_unmount_stale(&warden->jail.native);
     bool clean = run.pid <= 0 || watch(warden, &run);
     (void)ck_pump_end(&run.pump_pid);
     if (run.in_bwrap)
@@ -636,7 +649,7 @@ static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
      * warden tries again.
      */
     bool stale = run.report.stage == CK_STAGE_EXECUTE && run.report.error == ESTALE;
-    bool reusable = clean && !run.cgroup_killed && warden->jail_error >= 0 && !stale;
+    bool reusable = clean && !run.cgroup_killed && warden->jail.error >= 0 && !stale;
     if (!reusable)
         run.report.ending |= CK_ENDING_LAST;
     if (!run.orphaned)
@@ -648,10 +661,11 @@ static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
     for (int i = CK_WIRE_STDOUT_READ; i < CK_WIRE_FDS; i++)
         ck_nolibc_close(fds[i]);
     bool next = sent && reusable;
-    /* We do not end if it fails: the next plan may have been sent already. */
     if (next)
-        warden->needs_reset = warden->jailed && ck_native_jail_reset(&warden->jail) < 0;
+        ck_warden_jail_reset(&warden->jail);
     await_init(warden, &run);
+    if (next)
+        prepare_next(warden, plan, fds);
     return next;
 }
 
@@ -667,7 +681,7 @@ static bool refuse_plan(const struct warden *warden, const int *fds, unsigned fd
 
 static bool serve_large(struct warden *warden, int *fds, unsigned fd_count)
 {
-    const struct ck_wire_large *large = (const void *)inbox;
+    const struct ck_wire_large *large = (const void *)warden->inbox;
     size_t size = large->size_bytes;
     long memory = CK_RAW6(mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fds[fd_count - 1], 0);
     if (memory < 0 && memory > -4096)
@@ -684,13 +698,13 @@ static bool serve(struct warden *warden)
     int fds[CK_WIRE_FDS_MAX];
     unsigned fd_count;
     const int waited[CK_NOLIBC_WAITED] = {warden->socket_fd, warden->env->caller_fd, -1, -1};
-    unsigned ready =
-        ck_nolibc_wait_readable(waited, warden->jail.stale_mounted ? ck_nolibc_now_ns() + IDLE_NS : CK_FOREVER);
+    unsigned char *inbox = warden->inbox;
+    unsigned ready = ck_nolibc_wait_readable(waited, ck_warden_jail_idle_until(&warden->jail));
     if (ready == 0)
-        return ck_native_jail_unmount_stale(&warden->jail) == 0;
+        return ck_warden_jail_use_idle_time(&warden->jail);
     if (ready & 2)
         return false;
-    long got = ck_nolibc_receive(warden->socket_fd, inbox, sizeof(inbox), fds, CK_WIRE_FDS_MAX, &fd_count);
+    long got = ck_nolibc_receive(warden->socket_fd, inbox, CK_WIRE_INLINE_MAX, fds, CK_WIRE_FDS_MAX, &fd_count);
     if (got < (long)sizeof(struct ck_wire_simple))
         return false;
     const struct ck_wire_simple *message = (const void *)inbox;
@@ -702,7 +716,7 @@ static bool serve(struct warden *warden)
         return message->kind == CK_WIRE_CANCEL;
     const struct ck_wire_order *order = (const void *)inbox;
     bool large = order->kind == CK_WIRE_LARGE;
-    if (((order->flags & CK_WIRE_NATIVE_JAIL) != 0) != warden->jailed ||
+    if (((order->flags & CK_WIRE_NATIVE_JAIL) != 0) != warden->jail.entered ||
         (warden->sealed && (order->flags & CK_WIRE_SEALED) == 0))
         return refuse_plan(warden, fds, fd_count, -EPROTO);
     /* The kernel drops descriptors for which our table (limited by the caller) has no room. */
@@ -711,20 +725,11 @@ static bool serve(struct warden *warden)
     return large ? serve_large(warden, fds, fd_count) : serve_plan(warden, inbox, fds);
 }
 
-/* The number of our user namespace. */
-static uint64_t userns_of(const struct ck_keeper_env *env)
+static void enter_jail(struct warden *warden, int program_fd)
 {
-    struct stat status = {0};
-    (void)CK_RAW4(newfstatat, env->proc_fd, "self/ns/user", &status, 0);
-    return status.st_ino;
-}
-
-static void enter_jail(struct warden *warden, int jail_fd)
-{
-    uint64_t users = userns_of(warden->env);
-    warden->jailed = true;
-    warden->jail_error = ck_native_jail_enter(&warden->jail, jail_fd);
-    warden->own_userns = userns_of(warden->env) != users;
+    ck_warden_jail_enter(&warden->jail, warden->env, warden->socket_fd, program_fd);
+    if (warden->jail.prepared.memory)
+        warden->inbox = warden->jail.prepared.memory->plan;
     /* Without it, the end of init is waited for. */
     long fd = CK_RAW2(eventfd2, 0, EFD_CLOEXEC | EFD_NONBLOCK);
     warden->alone_fd = fd < 0 ? -1 : (int)fd;
@@ -732,19 +737,18 @@ static void enter_jail(struct warden *warden, int jail_fd)
 
 void ck_warden_main(const struct ck_keeper_env *env, const struct ck_warden_start *start)
 {
-    struct warden warden = {.env = env, .socket_fd = start->socket_fd, .alone_fd = -1};
+    struct warden warden = {.env = env, .socket_fd = start->socket_fd, .alone_fd = -1, .inbox = own_inbox};
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-warden", 0, 0, 0);
     (void)CK_RAW5(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     ck_cgroup_open(&warden.cgroup, env->cgroup_fd, start->cgroup_fd);
     warden.limiter.proc_fd = env->proc_fd;
     /* Before enter_jail: inside, none of the cgroup files can be opened. */
-    ck_limiter_open(&warden.limiter, &start->groups, start->cgroup_fd, start->jail_fd >= 0);
+    ck_limiter_open(&warden.limiter, &start->groups, start->cgroup_fd, start->jailed);
     ck_nolibc_close(start->cgroup_fd);
     if (warden.limiter.leaf_fd >= 0)
         ck_cgroup_open_leaf(&warden.cgroup, warden.limiter.leaf_fd);
-    if (start->jail_fd >= 0)
+    if (start->jailed)
         enter_jail(&warden, start->jail_fd);
-    ck_nolibc_close(start->jail_fd);
     struct ck_wire_simple hello = {.kind = CK_WIRE_HELLO};
     long pidfd = CK_RAW2(pidfd_open, CK_RAW0(getpid), 0);
     (void)ck_nolibc_send(start->socket_fd, &hello, sizeof(hello), (int)pidfd);

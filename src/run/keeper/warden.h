@@ -5,10 +5,13 @@
 #include "run/keeper/keeper.h"
 #include "run/keeper/limiter.h"
 
+#include <stdbool.h>
+
 struct ck_warden_start {
     int socket_fd;
     int cgroup_fd; /* the directory that the warden was created in, or -1 */
-    int jail_fd;   /* the program of the native jail that its runs are in, or -1 */
+    bool jailed;   /* its runs are in a native jail */
+    int jail_fd;   /* the program of that jail; -1: it comes with CK_WIRE_JAIL */
     struct ck_warden_cgroups groups;
 };
 

@@ -1,0 +1,196 @@
+/*
+ * host_prepared.c - runs whose init was prepared before their plan came, and what may happen to it.
+ *
+ * host_prepared POLICY ROOT OTHER - OTHER is a second root. The policy has say_state and sh (workspace: ro) and bash
+ * (workspace: rw). Both roots have a file "name".
+ */
+#include "host.h"
+
+#define AHEAD 3 /* after this number of runs, one right after the other, the next one is prepared */
+
+static struct choke_context *context;
+
+/* The pid of a process below this one with that name; 0: none. The state of a zombie does not count. */
+static int find_below(const char *name)
+{
+    int found = 0;
+    DIR *directory = opendir("/proc");
+    CHECK(!!directory);
+    for (struct dirent *entry = readdir(directory); entry && found == 0; entry = readdir(directory)) {
+        int pid = atoi(entry->d_name);
+        for (int at = pid, first = 1; at > 1 && found == 0; first = 0) {
+            char path[300], comm[64] = "", state = 0;
+            int parent = 0;
+            (void)snprintf(path, sizeof(path), "/proc/%d/stat", at);
+            FILE *stream = fopen(path, "re");
+            int got = stream ? fscanf(stream, "%*d (%63[^)]) %c %d", comm, &state, &parent) : 0;
+            if (stream)
+                (void)fclose(stream);
+            if (got != 3 || (first && (strcmp(comm, name) != 0 || state == 'Z')))
+                break;
+            at = parent;
+            if (at == getpid())
+                found = pid;
+        }
+    }
+    (void)closedir(directory);
+    return found;
+}
+
+static struct choke_result *run(const char *root, enum choke_outcome outcome, uint64_t timeout_ms,
+                                const char *const *argv)
+{
+    struct choke_request request = host_request(argv, root);
+    request.jail = CHOKE_JAIL_NATIVE;
+    request.timeout_ms = timeout_ms;
+    struct choke_result *result = host_run(context, &request);
+    CHECK_SAYING(result->outcome == outcome, result->error.message);
+    return result;
+}
+
+static void expect(const char *root, const char *tool, const char *script, const char *out)
+{
+    const char *const argv[] = {tool, "-c", script, NULL};
+    struct choke_result *result = run(root, CHOKE_EXITED, 20000, argv);
+    CHECK_SAYING(result->exit_code == 0, result->err.data);
+    CHECK_SAYING(host_is(&result->out, out), result->out.data);
+    choke_result_free(result);
+}
+
+static void warm(const char *root)
+{
+    for (int i = 0; i < AHEAD; i++)
+        expect(root, "sh", "echo x", "x\n");
+}
+
+/* Waits for it: the init is created after the report. */
+static int await_prepared(void)
+{
+    for (double end = host_now() + 30; host_now() < end;) {
+        int pid = find_below("choke-init");
+        if (pid > 0)
+            return pid;
+        (void)usleep(1000);
+    }
+    return 0;
+}
+
+/* The numbers of pipes differ. */
+static void hide_numbers(char *text)
+{
+    char *to = text;
+    bool inside = false;
+    for (const char *at = text; *at; at++) {
+        inside = *at == '[' || (inside && *at != ']');
+        if (!inside)
+            *to++ = *at;
+    }
+    *to = '\0';
+}
+
+/* What a tool inherits is the same whether or not it was prepared. */
+static void same_state(const char *root)
+{
+    const char *const argv[] = {"say_state", NULL};
+    static char first[65536], again[65536];
+    for (int i = 0; i < 8; i++) {
+        struct choke_result *result = run(root, CHOKE_EXITED, 20000, argv);
+        char *text = i == 0 ? first : again;
+        CHECK(result->out.length > 0 && result->out.length < sizeof(first));
+        memcpy(text, result->out.data, result->out.length + 1);
+        hide_numbers(text);
+        CHECK_SAYING(i == 0 || strcmp(first, again) == 0, again);
+        choke_result_free(result);
+    }
+}
+
+static void survive_its_death(const char *root)
+{
+    for (int i = 0; i < 4; i++) {
+        warm(root);
+        int pid = await_prepared();
+        CHECK(pid > 0);
+        CHECK(kill(pid, SIGKILL) == 0 || errno == ESRCH);
+        if (i % 2 == 0) /* else the next run may come before it is dead */
+            while (kill(pid, 0) == 0 && find_below("choke-init") == pid)
+                (void)usleep(1000);
+        const char *const argv[] = {"sh", "-c", "echo again", NULL};
+        struct choke_request request = host_request(argv, root);
+        request.jail = CHOKE_JAIL_NATIVE;
+        struct choke_result *result = host_run(context, &request);
+        bool lost = i % 2 == 1 && result->outcome == CHOKE_SIGNALED; /* it was killed while it had the plan */
+        CHECK_SAYING(lost || host_is(&result->out, "again\n"), result->error.message);
+        choke_result_free(result);
+    }
+}
+
+static void alternate_roots(const char *root, const char *other)
+{
+    for (int i = 0; i < 8; i++) {
+        expect(root, "sh", "read x < name; echo $x", "root\n");
+        expect(other, "sh", "read x < name; echo $x", "other\n");
+    }
+    for (int i = 0; i < 4; i++) {
+        expect(root, "bash", "read x < name; echo $x >> written; echo ok", "ok\n");
+        expect(root, "bash", "read x < name; echo $x >> written; echo ok", "ok\n");
+        expect(other, "bash", "read x < name; echo $x >> written; echo ok", "ok\n");
+    }
+    expect(root, "sh", "echo x 2>/dev/null > refused || echo no", "no\n");
+}
+
+static void end_in_time(const char *root)
+{
+    const char *const argv[] = {"sh", "-c", "while :; do :; done", NULL};
+    for (int i = 0; i < 3; i++) {
+        warm(root);
+        choke_result_free(run(root, CHOKE_TIMEOUT, 200, argv));
+    }
+    expect(root, "sh", "echo after", "after\n");
+}
+
+static void read_input(const char *root)
+{
+    const char *const argv[] = {"sh", "-c", "read x; echo $x", NULL};
+    for (int i = 0; i < 4; i++) {
+        struct choke_request request = host_request(argv, root);
+        request.jail = CHOKE_JAIL_NATIVE;
+        request.stdin_kind = CHOKE_STDIN_BYTES;
+        request.stdin_bytes = "given\n";
+        request.stdin_length = 6;
+        struct choke_result *result = host_run(context, &request);
+        CHECK_SAYING(host_is(&result->out, "given\n"), result->error.message);
+        choke_result_free(result);
+        expect(root, "sh", "read x || echo none", "none\n");
+    }
+}
+
+static void end_when_idle(const char *root)
+{
+    warm(root);
+    CHECK(await_prepared() > 0);
+    double end = host_now() + 60;
+    while (find_below("choke-init") != 0 && host_now() < end)
+        (void)usleep(20000);
+    CHECK(find_below("choke-init") == 0);
+    expect(root, "sh", "echo late", "late\n");
+}
+
+int main(int argc, char **argv)
+{
+    CHECK(argc == 4);
+    context = host_context(argv[1]);
+    warm(argv[2]);
+    CHECK(await_prepared() > 0);
+    size_t before = host_descriptors();
+    same_state(argv[2]);
+    survive_its_death(argv[2]);
+    alternate_roots(argv[2], argv[3]);
+    end_in_time(argv[2]);
+    read_input(argv[2]);
+    end_when_idle(argv[2]);
+    CHECK(host_descriptors() < before + 40); /* three kinds of wardens, two of each */
+    choke_context_free(context);
+    size_t zombies;
+    CHECK(host_children(&zombies) == 0);
+    return 0;
+}
