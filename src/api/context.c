@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "policy/describe.h"
+#include "policy/tables.h"
 #include "policy/yaml_write.h"
 #include "sys/cachedir.h"
 
@@ -134,8 +135,8 @@ static int load_policy(struct choke_context *context, const char *path, struct c
     if (machine->exists && (!path || strcmp(path, CK_LOCKED_FILE) == 0))
         return ck_machine_use(context, error);
     if (!path) {
-        context->policy = &ck_policy_default;
-        return 0;
+        context->policy = ck_policy_default(&context->text);
+        return context->policy ? 0 : ck_error_oom(error);
     }
     ck_machine_refuse(machine, "another policy is refused to all but root; leave --policy out");
     unload_file(context);

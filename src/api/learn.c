@@ -16,6 +16,7 @@
 #include "base/quote.h"
 #include "policy/judge.h"
 #include "policy/learn_into.h"
+#include "policy/tables.h"
 #include "policy/yaml_write.h"
 #include "sys/beneath.h"
 
@@ -302,7 +303,7 @@ static int begin(struct learner *learner)
     CK_FD root_fd = -1;
     entry->name = learn->argv[0];
     entry->args = learn->argv + 1;
-    entry->replaces = !!ck_policy_find(&ck_policy_default, entry->name);
+    entry->replaces = ck_tables_has(ck_policy_default(&learner->arena), entry->name);
     entry->adr = learn->adr;
     entry->why =
         learn->why ? learn->why : ck_arena_printf(&learner->arena, "Write here what %s is for.", learn->argv[0]);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "policy/catalog.h"
 #include "policy/describe.h"
+#include "policy/tables.h"
 #include "policy/yaml_write.h"
 
 #include <errno.h>
@@ -84,13 +85,14 @@ static int read_policy(struct choke_policy *policy, const char *path, struct cho
     return r;
 }
 
-/* It has no text as a whole, so nothing is parsed: it points to the tables of the build. */
+/* It has no text as a whole, so nothing is parsed: it points to a copy of the tables of the build. */
 static int copy_catalog(struct choke_policy *policy, struct choke_error *error)
 {
+    const struct ck_policy *catalog = ck_policy_catalog(&policy->arena);
     policy->policy = calloc(1, sizeof(*policy->policy));
-    if (!policy->policy)
+    if (!policy->policy || !catalog)
         return ck_error_oom(error);
-    *policy->policy = ck_policy_catalog;
+    *policy->policy = *catalog;
     policy->policy->embedded = true;
     return 0;
 }

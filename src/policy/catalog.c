@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "base/quote.h"
 #include "policy/load.h"
+#include "policy/tables.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,6 +41,7 @@ static bool has(const struct ck_list *list, const char *text)
 
 static int refuse_unknown(const struct taking *taking, const char *name)
 {
+    struct ck_arena *arena = &taking->policy->arena;
     struct ck_nearest nearest;
     char right[160] = "'chokepoint policy show catalog' lists what it has";
     ck_nearest_begin(&nearest, name, strlen(name));
@@ -47,7 +49,7 @@ static int refuse_unknown(const struct taking *taking, const char *name)
         ck_nearest_offer(&nearest, taking->catalog->tools[i].name);
     if (nearest.best)
         (void)snprintf(right, sizeof(right), "did you mean '%s'?", nearest.best);
-    else if (ck_policy_find(&ck_policy_default, name))
+    else if (ck_tables_has(ck_policy_default(arena), name))
         (void)snprintf(right, sizeof(right), "it is in the default policy, which 'extends: default' takes");
     return REFUSE(taking, "the catalogue has no entry '%s'; %s", CK_QUOTE(name), right);
 }

@@ -2,7 +2,7 @@
  * catalog.h - the catalogue: reviewed entries that a policy takes with `catalog: [NAME...]` (R85).
  *
  * The entries are data: policy/catalog/, compiled into tables when the library is built
- * (tools/gen/policy-tables.c). Pure. docs/adr/0060 has the rules and their reasons.
+ * (tables.h). Pure. docs/adr/0060 has the rules and their reasons.
  */
 #ifndef CK_POLICY_CATALOG_H
 #define CK_POLICY_CATALOG_H
@@ -12,12 +12,6 @@
 #include "policy/yaml_tree.h"
 
 #define CK_CATALOG_NAME "catalog" /* in messages, for its file */
-
-/*
- * Every entry of the build as one policy, in the order of their families. It is not one to run
- * with: an entry with adds_to has the name under which it is taken.
- */
-extern const struct ck_policy ck_policy_catalog;
 
 /*
  * Adds to *base what the list `catalog` of the policy names: entries at the end, and subcommands to

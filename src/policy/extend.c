@@ -19,6 +19,7 @@
 #include "policy/load.h"
 #include "policy/rules.h"
 #include "policy/schema.h"
+#include "policy/tables.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -66,7 +67,7 @@ static int refuse_unknown(const struct extension *extension, const struct ck_yam
     const char *place = !extension->policy->extends             ? "'catalog' of this policy"
                         : extension->policy->catalog.count == 0 ? "the default policy"
                                                                 : "the default policy with 'catalog'";
-    if (ck_policy_find(&ck_policy_catalog, name))
+    if (ck_tables_has(ck_policy_catalog(&extension->policy->arena), name))
         return REFUSE(extension, node, "%s has no tool '%s'; the catalogue has it: add it to 'catalog'", place, name);
     return REFUSE(extension, node, "%s has no tool '%s'; its tools are: %s", place, CK_QUOTE(name), list);
 }

@@ -24,6 +24,7 @@
 #include "policy/extend.h"
 #include "policy/rules.h"
 #include "policy/schema.h"
+#include "policy/tables.h"
 #include "policy/yaml_tree.h"
 
 #include <cyaml/cyaml.h>
@@ -305,8 +306,15 @@ static int fill(struct ck_policy *policy, const struct ck_yaml_tree *tree, const
 static int merge(struct ck_policy *policy, const struct ck_yaml_tree *tree, const struct ck_policy_source *source,
                  struct choke_error *error)
 {
-    struct ck_policy base = policy->extends ? *source->base : (struct ck_policy){0};
-    int r = policy->catalog.count > 0 ? ck_catalog_take(policy, source->catalog, tree, &base, error) : 0;
+    const struct ck_policy *extended = source->base, *catalog = source->catalog;
+    if (policy->extends && !extended)
+        extended = ck_policy_default(&policy->arena);
+    if (policy->catalog.count > 0 && !catalog)
+        catalog = ck_policy_catalog(&policy->arena);
+    if ((policy->extends && !extended) || (policy->catalog.count > 0 && !catalog))
+        return ck_error_oom(error);
+    struct ck_policy base = policy->extends ? *extended : (struct ck_policy){0};
+    int r = policy->catalog.count > 0 ? ck_catalog_take(policy, catalog, tree, &base, error) : 0;
     return r < 0 ? r : ck_extend_apply(policy, &base, tree, error);
 }
 
@@ -342,8 +350,6 @@ int ck_policy_parse_source(const struct ck_policy_source *source, struct ck_poli
     struct ck_policy_source plain = *source;
     plain.text = (const char *)source->text + mark;
     plain.length -= mark;
-    plain.base = plain.base ? plain.base : &ck_policy_default;
-    plain.catalog = plain.catalog ? plain.catalog : &ck_policy_catalog;
     int r = ck_yaml_tree_parse(&tree, plain.file, plain.text, plain.length, error);
     if (r < 0)
         return r;

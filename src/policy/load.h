@@ -19,11 +19,7 @@
 
 #define CK_POLICY_MAX_BYTES ((size_t)1 << 20)
 
-/*
- * The embedded policy (policy/default.yaml): as structs that were loaded when the library was
- * built, so that it costs nothing to load, and as text.
- */
-extern const struct ck_policy ck_policy_default;
+/* The embedded policy (policy/default.yaml) as text. tables.h has it as structs. */
 extern const unsigned char ck_policy_default_text[];
 extern const size_t ck_policy_default_length;
 
