@@ -227,7 +227,7 @@ enum choke_audit_sync {
     CHOKE_AUDIT_SYNC_BATCHED = 0,
     /* the intent before the tool starts, the outcome before choke_next has the job */
     CHOKE_AUDIT_SYNC_EVERY,
-    CHOKE_AUDIT_SYNC_NONE /* when the kernel writes it */
+    CHOKE_AUDIT_SYNC_NONE /* when the kernel writes it; a locked policy refuses this */
 };
 
 /* Where calls are recorded. */
@@ -241,8 +241,8 @@ enum choke_audit_log {
  * Zero-filled: the machine's policy or the embedded one, no events, no audit.
  *
  * If the machine's policy is locked (chokepoint-policy(5)) and the caller is not root, the log is
- * the default one, also if none is named. With another policy_path, another audit_path or
- * CHOKE_AUDIT_OFF every run is refused; choke_locked() says so at once.
+ * the default one, also if none is named. With another policy_path, another audit_path,
+ * CHOKE_AUDIT_OFF or CHOKE_AUDIT_SYNC_NONE every run is refused; choke_locked() says so at once.
  */
 struct choke_options {
     /*

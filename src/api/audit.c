@@ -28,8 +28,9 @@
 
 /*
  * The log must not move when the program changes its directory: it is opened with the first record.
+ * noinline: its callers have paths on the stack, too.
  */
-static const char *absolute(struct ck_arena *arena, const char *path)
+__attribute__((noinline)) static const char *absolute(struct ck_arena *arena, const char *path)
 {
     char here[PATH_MAX];
     if (path[0] == '/')
@@ -51,8 +52,10 @@ static int find_usual(char ret_path[PATH_MAX], struct choke_error *error)
 /*
  * A caller whom the machine's policy binds has one log. What was asked for in its place refuses
  * every run, and that is recorded here. Without a home there is no log: then nothing runs at all.
+ * noinline, as above: two paths fill a frame (base/heap.h).
  */
-static int find_locked(struct choke_context *context, const struct choke_options *options, struct choke_error *error)
+__attribute__((noinline)) static int find_locked(struct choke_context *context, const struct choke_options *options,
+                                                 struct choke_error *error)
 {
     struct ck_machine *machine = &context->machine;
     struct ck_audit *audit = &context->audit;
@@ -78,6 +81,10 @@ static int find_locked(struct choke_context *context, const struct choke_options
         ck_machine_refuse(machine, "to run without an audit log is refused to all but root; leave --no-audit out");
     else if (asked && strcmp(asked, place) != 0)
         ck_machine_refuse(machine, "another audit log is refused to all but root; leave --audit out");
+    /* The size at which it is rotated is the caller's: no record is lost by a rotation. */
+    else if (options->audit_sync == CHOKE_AUDIT_SYNC_NONE)
+        ck_machine_refuse(machine, "records that are never synced are refused to all but root; "
+                                   "leave --audit-sync none out");
     return 0;
 }
 

@@ -1,8 +1,8 @@
 """Promise: The machine's policy.
 Attacker: whoever writes the command line and the environment of the command, and is not root.
 Means: another policy, as a file, as standard input, by a link or by variables; no jail for an
-external tool; no log, another log, or another home for it; another root; another probes file; other
-commands that run tools.
+external tool; no log, another log, one that is never synced, or another home for it; another root;
+another probes file; other commands that run tools.
 
 Expected (R9): each is refused, the message says that the machine's policy is locked, and the attempt
 to run something is in the machine's log. Without the lock each of these succeeds.
@@ -28,10 +28,12 @@ def attacks(box):
         "another log": ["--audit", str(box.log)],
         "a relative log": ["--audit", "../outside/audit.jsonl"],
         "no jail": ["--jail", "none"],
+        "records that are never synced": ["--audit-sync", "none"],
     }
 
 
-@pytest.mark.parametrize("name", ["policy", "policy by a link", "no audit", "another log", "a relative log", "no jail"])
+@pytest.mark.parametrize("name", ["policy", "policy by a link", "no audit", "another log", "a relative log", "no jail",
+                                  "records that are never synced"])
 def test_weakening_option_is_refused(machine_box, name):
     box = machine_box
     options = attacks(box)[name]

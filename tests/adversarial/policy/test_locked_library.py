@@ -22,7 +22,7 @@ def test_options_of_a_program_are_refused(machine_box):
     answer = machine_box.host("host_locked", "bound")
     assert answer.out.decode().strip() == str(machine_box.machine_log)
     kinds = [record["kind"] for record in machine_box.recorded()]
-    assert kinds.count("intent") == kinds.count("outcome") == 12 and kinds.count("refused") == 12, kinds
+    assert kinds.count("intent") == kinds.count("outcome") == 12 and kinds.count("refused") == 14, kinds
 
 
 def test_context_of_root_is_of_no_use_to_another_user(root_machine_box, ordinary):

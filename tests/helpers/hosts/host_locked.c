@@ -89,10 +89,8 @@ static void bound(void)
         CHECK(access(log, F_OK) == 0); /* a caller that named none has this one */
     }
     const struct choke_options refused[] = {
-        {.policy_path = policy},
-        {.policy_path = policy, .audit_path = log},
-        {.audit_path = other},
-        {.audit_log = CHOKE_AUDIT_OFF},
+        {.policy_path = policy},        {.policy_path = policy, .audit_path = log}, {.audit_path = other},
+        {.audit_log = CHOKE_AUDIT_OFF}, {.audit_sync = CHOKE_AUDIT_SYNC_NONE},
     };
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
         expect_refused(&refused[i]);
