@@ -148,6 +148,8 @@ static int learn_from_file(struct learner *learner, struct ck_policy **ret_polic
     bool allowed = false;
     int r = parse(learner, learner->into.text, ret_policy);
     struct ck_tool *tool = r < 0 ? NULL : find_tool(*ret_policy, learner->entry.name);
+    if (r == 0 && !(*ret_policy)->extends)
+        learner->entry.replaces = false; /* the file does not have the default entries */
     if (r < 0 || !tool || tool->embedded)
         return r < 0 ? r : 1;
     learner->change.tool = ck_policy_find(learner->policy, learner->entry.name);

@@ -56,9 +56,10 @@ static char first_of(const struct editor *editor, const struct ck_yaml_node *nod
 
 static int refuse(const struct editor *editor, const struct ck_yaml_node *node, const char *what)
 {
-    return ck_error_set(editor->error, CHOKE_INVALID, EINVAL,
-                        "cannot add to policy '%s': line %u, column %u: %s; add the entry by hand",
-                        CK_QUOTE(editor->source->file), node->line, node->column, what);
+    return ck_error_set(
+        editor->error, CHOKE_INVALID, EINVAL,
+        "cannot add to policy '%s': line %u, column %u: %s; add the entry by hand, it is printed without --into",
+        CK_QUOTE(editor->source->file), node->line, node->column, what);
 }
 
 static int insert(struct editor *editor, size_t at, const char *text)

@@ -211,6 +211,14 @@ def test_into_entries_of_any_style(learner, entry):
     assert {"sh", "grep"} <= set(found["execs"]) and found["workspace"] == "rw"
 
 
+@pytest.mark.parametrize("top, replaces", [("extends: default\n", True), ("", False)])
+def test_entry_replaces_one_of_the_default_policy_only_where_that_is_extended(learner, top, replaces):
+    own = '  - {name: "true", why: x, adr: "0001", route: external, execs: []}\n'
+    learner.box.file("policy/own.yaml", f"version: 1\n{top}adr_dir: adr\nsearch_path: [/usr/bin]\ntools:\n{own}", 0o600)
+    entry = learner.entry("jq", "--version", options=["--adr", RECORD, "--into", str(learner.policy)])
+    assert ("replaces the whole entry of the default policy" in entry) == replaces
+
+
 def test_into_a_file_that_cannot_be_added_to(learner):
     """It is not changed."""
     text = "{version: 1, extends: default, adr_dir: adr}\n"
