@@ -56,12 +56,12 @@ struct choke_finding {
  * What is wrong, in the order of the file. Errors: what the loader refuses (all faults, with line and
  * column, as far as each can be found without the others); a decision record that is not in adr_dir
  * as a regular file NNNN-*.md; no adr_dir at all, if the file cites a record. Warnings: an entry
- * without args, or without execs and uses; a tool that runs what it is given; an option that is
- * known to run programs or to write files; egress that is opaque; a grant without adr or why, or
- * that a subcommand does not get; two records with one number; a file that a run would refuse
- * because others may write it; locked and roots where they have no effect. Entries of the embedded
- * policy cite records of this build, which are known by number; for the embedded policy itself a
- * note says so.
+ * without args, or without execs and uses; a tool that runs what it is given, also as a helper in
+ * execs; an option that is known to run programs or to write files; egress that is opaque; a grant
+ * without adr or why, or that a subcommand does not get; two records with one number; a file that a
+ * run would refuse because others may write it; locked and roots where they have no effect. Entries
+ * of the embedded policy cite records of this build, which are known by number; for the embedded
+ * policy itself a note says so.
  *
  * Returns 0 and the findings, which live as long as the policy; -ENOMEM when out of memory.
  */

@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "jail/native.h"
+#include "policy/change_list.h"
 #include "policy/helper_sets.h"
 #include "policy/risk.h"
 
@@ -395,6 +396,39 @@ static void check_helpers(struct review *check)
                           tool->name);
 }
 
+/*
+ * The arguments of a helper are not judged, so one that runs any text opens what `args` closes. A
+ * set of helpers was reviewed as a whole. With `env` beside it, it starts the tool itself: a script
+ * that begins with "#!/usr/bin/env node" needs both.
+ */
+static void check_interpreters(struct review *check, const char *name, const struct ck_list *execs)
+{
+    check->key = "execs";
+    if (ck_policy_list_has(execs, "env"))
+        return;
+    for (uint32_t i = 0; i < execs->count; i++)
+        if (ck_risk_runs_text(execs->items[i]))
+            (void)add_finding(check, CHOKE_SEVERITY_WARNING,
+                              "'%s' among the helpers of '%s' runs the text that it is given, also text of the "
+                              "repository; leave it out if the tool works without it, or name the set that has it in "
+                              "'uses'",
+                              CK_QUOTE(execs->items[i]), name);
+}
+
+static void check_helper_lists(struct review *check)
+{
+    const struct ck_tool *tool = check->tool;
+    if (!tool->workspace_code)
+        check_interpreters(check, tool->name, &tool->execs);
+    for (uint32_t i = 0; tool->args && i < tool->args->subcommands_count; i++) {
+        const struct ck_subcommand *subcommand = &tool->args->subcommands[i];
+        struct ck_tool own;
+        ck_policy_subcommand_tool(tool, subcommand, &own);
+        if (!own.workspace_code && ck_policy_subcommand_has(subcommand, "execs"))
+            check_interpreters(check, tool->name, &own.execs);
+    }
+}
+
 /* ---- what is known to run or to write ------------------------------------------------------ */
 
 /*
@@ -479,6 +513,7 @@ static void check_tools(struct review *check, const struct ck_policy *model)
         check->grant = &model->grants[i];
         check_grant(check);
         check_reach(check, model);
+        check_interpreters(check, check->grant->name, &check->grant->execs);
     }
     check->grant = NULL;
     for (uint32_t i = 0; i < model->tools_count; i++) {
@@ -489,6 +524,7 @@ static void check_tools(struct review *check, const struct ck_policy *model)
         if (!check->tool->embedded) {
             check_args(check);
             check_helpers(check);
+            check_helper_lists(check);
         }
         ck_risk_each(check->tool, add_risk, check);
     }

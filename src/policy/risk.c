@@ -58,6 +58,19 @@ static bool is_excepted(const struct ck_risk *risk, const struct ck_tool *tool)
            (risk->unless == CK_RISK_WORKSPACE_CODE && tool->workspace_code);
 }
 
+bool ck_risk_runs_text(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    const struct ck_tool tool = {.name = slash ? slash + 1 : name};
+    for (uint32_t i = 0; i < ck_risks_count; i++) {
+        const struct ck_risk *risk = &ck_risks[i];
+        if (!risk->options[0] && risk->effect == CK_RISK_RUNS && risk->unless != CK_RISK_COMMAND &&
+            concerns(risk, &tool))
+            return true;
+    }
+    return false;
+}
+
 /* ---- operands and values ----------------------------------------------------------------- */
 
 /* Does a file of this type stay beneath the root, or is there none? */

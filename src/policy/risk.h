@@ -35,6 +35,12 @@ struct ck_risk_use {
     const char *option;                     /* NULL: the tool itself is the risk */
 };
 
+/*
+ * Does the program run the text that it is given: a shell, an interpreter? name is a name or a path.
+ * env and its like are not meant: what they start must be listed itself.
+ */
+bool ck_risk_runs_text(const char *name);
+
 /* Calls found for each risk of the entry, in the order of the table. */
 void ck_risk_each(const struct ck_tool *tool, void (*found)(void *data, const struct ck_risk_use *use), void *data);
 

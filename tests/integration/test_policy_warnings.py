@@ -52,11 +52,41 @@ def test_entry_without_execs_is_a_warning(user_box, more, said):
 
 
 def test_each_subcommand_may_have_its_own_execs(user_box):
-    subcommands = [{"name": "a", "execs": []}, {"name": "b", "execs": ["sh"]}]
+    subcommands = [{"name": "a", "execs": []}, {"name": "b", "execs": ["grep"]}]
     tool = user_box.entry("cat", route="external", args={"subcommands": subcommands})
     assert check(user_box, tool) == []
     del subcommands[1]["execs"]
     assert rules(check(user_box, tool)) == ["tools.cat.execs"]
+
+
+@pytest.mark.parametrize("more, warned", [
+    ({"execs": ["sh"]}, ["sh"]), ({"execs": ["/usr/bin/python3.11", "grep"]}, ["/usr/bin/python3.11"]), ({"execs": ["awk", "lua"]}, ["awk", "lua"]),
+    ({"args": {"subcommands": [{"name": "a", "execs": ["bash"]}, {"name": "b"}]}, "execs": ["cat"]}, ["bash"]),
+    ({"execs": ["grep", "xargs", "cc"]}, []), ({"execs": ["env", "node"]}, []), ({"uses": ["shell"]}, []),
+    ({"execs": ["sh"], "workspace": "rw", "workspace_code": True}, [])])
+def test_interpreter_among_the_helpers_is_a_warning(user_box, more, warned):
+    """The tool's arguments are closed, and those of its helper are not."""
+    found = check(user_box, user_box.entry("make", **{"route": "external", "args": {"exact": [["all"]]}, **more}))
+    assert [message.split("'")[1] for _, rule, message in found if rule == "tools.make.execs"] == warned, found
+    assert len(found) == len(warned)
+
+
+def test_interpreter_runs_the_text_of_the_repository(user_box):
+    """What is warned of: 'all' is the only call, and the Makefile says what the shell prints."""
+    user_box.file("root/Makefile", "all:\n\t@echo text of the repository; :\n")
+    for helpers, said in ((["sh"], b"text of the repository\n"), ([], b"")):
+        entry_ = user_box.entry("make", route="external", args={"exact": [["all"]]}, execs=helpers)
+        answer = user_box.run("make", "all", policy=user_box.write_policy([entry_], name="policy/open.yaml"))
+        assert answer.stream("stdout") == said
+
+
+def test_granted_interpreter_is_a_warning(user_box):
+    box = user_box
+    box.file(box.directory("policy/adr") / "0001-x.md", "x\n")
+    grant = {"name": "jq", "execs": ["perl"], "adr": "0001", "why": "x"}
+    path = box.file("policy/granted.yaml", json.dumps({"version": 1, "extends": "default", "adr_dir": "adr", "grant": [grant]}), 0o600)
+    (found,) = json.loads(box.call([box.command, "policy", "check", "--json", str(path)]).out)["findings"]
+    assert (found["severity"], found["rule"]) == ("warning", "grant.jq.execs") and "'perl'" in found["message"], found
 
 
 def test_jails_helper_is_not_warned_of(user_box):
