@@ -57,17 +57,23 @@ static struct ck_arena_block *add_block(struct ck_arena *arena, size_t need)
     return block;
 }
 
+static void *fail(struct ck_arena *arena)
+{
+    arena->failed = true;
+    return NULL;
+}
+
 void *ck_arena_alloc(struct ck_arena *arena, size_t bytes)
 {
     /* so that rounding up, doubling and adding the header of a block cannot overflow */
     if (bytes > SIZE_MAX / 4)
-        return NULL;
+        return fail(arena);
     size_t need = aligned(bytes == 0 ? 1 : bytes);
     struct ck_arena_block *block = arena->blocks;
     if (!block || block->size - block->used < need)
         block = add_block(arena, need);
     if (!block)
-        return NULL;
+        return fail(arena);
     void *result = block->data + block->used;
     block->used += need;
     /* not the whole block: most of it is never used */
@@ -78,7 +84,7 @@ void *ck_arena_array(struct ck_arena *arena, size_t count, size_t element_bytes)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, element_bytes, &bytes))
-        return NULL;
+        return fail(arena);
     return ck_arena_alloc(arena, bytes);
 }
 

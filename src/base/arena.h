@@ -9,6 +9,7 @@
 #ifndef CK_BASE_ARENA_H
 #define CK_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct ck_arena_block;
@@ -17,6 +18,7 @@ struct ck_arena {
     struct ck_arena_block *blocks; /* newest first */
     size_t total_bytes;            /* of all blocks, also what is unused */
     size_t max_bytes;              /* 0: no maximum */
+    bool failed;                   /* an allocation has failed */
 };
 
 /* 0 bytes give a pointer that is not NULL. The array form also fails if the product overflows. */

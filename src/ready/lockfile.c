@@ -112,8 +112,10 @@ static int take_all(const json_t *root, struct ck_lockfile *lock, struct choke_e
         return ck_error_oom(error);
     for (size_t i = 0; i < lock->count; i++)
         if (!take_tool(&lock->arena, json_array_get(tools, i), &lock->tools[i]))
-            return ck_error_set(error, CHOKE_INVALID, EINVAL,
-                                "tool %zu is malformed; write the file again with 'chokepoint lock'", i + 1);
+            return lock->arena.failed
+                       ? ck_error_oom(error)
+                       : ck_error_set(error, CHOKE_INVALID, EINVAL,
+                                      "tool %zu is malformed; write the file again with 'chokepoint lock'", i + 1);
     /* A file that was edited or merged by hand may have another order. */
     ck_lockfile_sort(lock);
     /* The tools are sorted, so duplicates are neighbours. */
@@ -131,6 +133,9 @@ int ck_lockfile_parse(const char *text, size_t length, struct ck_lockfile *ret, 
     if (ck_json_is_deep(text, length))
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "it is nested more than %d deep", CK_JSON_DEPTH_MAX);
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &parse);
+    /* jansson describes each fault of the text; of a lack of memory it does not say all */
+    if (!root && (parse.text[0] == '\0' || json_error_code(&parse) == json_error_out_of_memory))
+        return ck_error_oom(error);
     if (!root)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "it is not JSON (line %d, column %d)", parse.line,
                             parse.column);

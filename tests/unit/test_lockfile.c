@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #define SHA_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define SHA_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
@@ -200,6 +201,66 @@ static void too_many_tools_are_counted(void **state)
     free(text);
 }
 
+/* ---- without memory ---- */
+
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+
+static unsigned countdown; /* the allocation of this number fails; 0: none does */
+
+void *__wrap_malloc(size_t bytes)
+{
+    return countdown > 0 && --countdown == 0 ? NULL : __real_malloc(bytes);
+}
+
+/* A lock whose strings need several blocks of an arena. */
+static char *make_large(void)
+{
+    struct sample sample;
+    char *path = calloc(1, 3001);
+    assert_non_null(path);
+    memset(path, 'p', 3000);
+    make_sample(&sample);
+    tool(&sample, "git")->path = path;
+    sample.libraries[0].path = path;
+    sample.libraries[1].path = path;
+    char *text = ck_lockfile_format(&sample.lock);
+    assert_non_null(text);
+    free(path);
+    return text;
+}
+
+static int parse_failing_at(const char *text, unsigned number, struct choke_error *error)
+{
+    struct ck_lockfile lock;
+    countdown = number;
+    int r = ck_lockfile_parse(text, strlen(text), &lock, error);
+    countdown = 0;
+    ck_lockfile_done(&lock);
+    return r;
+}
+
+/* A lack of memory is not a fault of the file: not "it is not JSON", not "tool 1 is malformed". */
+static void lack_of_memory_is_not_a_fault_of_the_file(void **state)
+{
+    char *text = make_large();
+    struct choke_error error = {0};
+    unsigned failed = 0;
+    (void)state;
+    for (int r = -ENOMEM; r != 0; failed += r != 0) {
+        error = (struct choke_error){0};
+        r = parse_failing_at(text, failed + 1, &error);
+        if (r != 0)
+            assert_string_equal(error.message, "out of memory");
+        assert_true(r == 0 || r == -ENOMEM);
+    }
+    assert_true(failed > 2);
+    json_set_alloc_funcs(__wrap_malloc, free); /* of its later failures jansson describes some as syntax */
+    assert_int_equal(parse_failing_at(text, 1, &error), -ENOMEM);
+    json_set_alloc_funcs(malloc, free);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +271,7 @@ int main(void)
         cmocka_unit_test(an_invalid_lock_is_refused_with_a_message),
         cmocka_unit_test(deep_nesting_is_refused),
         cmocka_unit_test(too_many_tools_are_counted),
+        cmocka_unit_test(lack_of_memory_is_not_a_fault_of_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
