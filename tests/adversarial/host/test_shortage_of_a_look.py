@@ -157,3 +157,20 @@ def test_lock_holds_when_a_look_fails(machine_box, name, call):
     assert json.loads(box.call(command).out)["outcome"] == "disallowed"
     for failed, answer in failing(box, command, call):
         assert answer.status in (125, 127), (failed, answer)
+
+
+@pytest.mark.parametrize("errnum", ["EMFILE", "EIO", "EINTR", "EACCES", "ESTALE", "ENOTDIR"])
+def test_failed_look_is_not_a_missing_file(machine_box, errnum):
+    """The first openat2 of the command looks for the machine's policy. ENOENT alone means that there is none."""
+    box = machine_box
+    box.install([box.entry("say_args")], locked=True)
+    box.own(box.directory("traced"))
+    log = box.base / "traced/log"
+    command = box.run_argv(["sh", "-c", "echo no"], options=["--no-audit"])  # by another policy
+    when = "1+" if errnum == "EINTR" else "1"  # an interrupted call is repeated
+    for injected, outcome in ((f"error={errnum}:when={when}", {"spawn_failed", "policy"}), ("error=ENOENT:when=1", {"exited"})):
+        answer = box.call(["strace", "-qq", "-o", log, "-e", "trace=openat2", "-e", f"inject=openat2:{injected}", *command])
+        assert '"/etc/chokepoint/policy.yaml"' in log.read_text().splitlines()[0]
+        document = json.loads(answer.out)
+        assert document["outcome"] in outcome and (answer.status == 125) == ("exited" not in outcome), document
+        assert outcome == {"exited"} or "/etc/chokepoint/policy.yaml" in document["error"]["message"], document
