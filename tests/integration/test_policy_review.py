@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -433,8 +434,10 @@ def test_diff_of_an_invalid_policy_is_125(desk):
 
 
 def test_this_projects_policies_pass_their_own_review(desk):
+    for directory in ("policy", "examples", "docs/adr"):  # the tree may be in a directory that the user cannot enter
+        shutil.copytree(PROJECT / directory, desk.box.base / "project" / directory)
     for name in ("policy/default.yaml", "examples/policy.yaml"):
-        path = str(PROJECT / name)
+        path = str(desk.box.base / "project" / name)
         report = desk.json("check", path)
         # What semgrep starts is at places that differ with the installation: the file says so.
         assert [f["rule"] for f in report["findings"] if f["severity"] == "warning" and f["rule"] != "file"] == (
