@@ -175,7 +175,8 @@ struct choke_learned {
 /*
  * Each run is in the default audit log, with "learn". A locked policy refuses it to all but root.
  * Returns 0, also if the tool failed or the run was refused; a negative errno and *error if the call
- * is not valid, or a policy cannot be read or added to.
+ * is not valid, if the tool gives privileges (set-user-ID), or if a policy cannot be read or added
+ * to.
  */
 CHOKE_API int choke_policy_learn(const struct choke_learn *learn, struct choke_learned **ret_learned,
                                  struct choke_error *error);

@@ -39,22 +39,39 @@ static bool gives_privileges(int fd, const char *real)
            getxattr(real, "security.capability", NULL, 0) >= 0;
 }
 
+/* The real path of a file, to be freed, and whether it gives privileges; or NULL. */
+static char *find_file(struct ck_binary_search *search, struct ck_identity root, const struct ck_binary_wanted *wanted,
+                       bool *ret_privileged)
+{
+    CK_HEAP struct ck_binary *binary = ck_heap_own(malloc(sizeof(*binary)));
+    struct choke_error error = {0};
+    if (!binary || ck_binary_find(search, wanted, root, binary, NULL, &error) < 0)
+        return NULL;
+    char *real = realpath(binary->path, NULL);
+    *ret_privileged = real && (changes_user(strrchr(real, '/') + 1) || gives_privileges(binary->fd, real));
+    ck_fd_close(&binary->fd);
+    return real;
+}
+
 /* Finds the file as a helper of an entry would be found. Its real path, to be freed; or NULL. */
 static char *find_helper(struct ck_binary_search *search, struct ck_identity root, const char *name, const char *path)
 {
     const struct ck_binary_wanted wanted = {.name = name, .path = path};
-    CK_HEAP struct ck_binary *binary = ck_heap_own(malloc(sizeof(*binary)));
-    struct choke_error error = {0};
-    if (!binary || ck_binary_find(search, &wanted, root, binary, NULL, &error) < 0)
-        return NULL;
-    char *real = realpath(binary->path, NULL);
-    if (real &&
-        (!ck_native_is_system(real) || changes_user(strrchr(real, '/') + 1) || gives_privileges(binary->fd, real))) {
+    bool privileged = false;
+    char *real = find_file(search, root, &wanted, &privileged);
+    if (real && (!ck_native_is_system(real) || privileged)) {
         free(real);
         real = NULL;
     }
-    ck_fd_close(&binary->fd);
     return real;
+}
+
+bool ck_denied_add_is_privileged(struct ck_binary_search *search, struct ck_identity root, const char *name)
+{
+    const struct ck_binary_wanted wanted = {.name = name};
+    bool privileged = false;
+    CK_HEAP char *real = ck_heap_own(find_file(search, root, &wanted, &privileged));
+    return real && privileged;
 }
 
 static const char *last_part(const char *path)

@@ -15,6 +15,12 @@
 const char *ck_denied_add_exec(struct ck_binary_search *search, struct ck_identity root, const char *path,
                                const char *by, struct ck_arena *arena);
 
+/*
+ * Does the program of this name in the search path give privileges, or change the user? False also
+ * if it is not found.
+ */
+bool ck_denied_add_is_privileged(struct ck_binary_search *search, struct ck_identity root, const char *name);
+
 /* What would allow it. */
 struct ck_denied_add_choice {
     const struct ck_helper_set *set; /* a set that has the file; or NULL */

@@ -6,6 +6,7 @@
  *   Must not change the repository: every run has an overlay, or sees it read-only.
  */
 #include "api/context.h"
+#include "api/denied_add.h"
 #include "api/learn_grants.h"
 #include "api/learn_record.h"
 #include "api/policyfile.h"
@@ -298,6 +299,18 @@ static int check(const struct choke_learn *learn, struct choke_error *error)
     return 0;
 }
 
+/* As a helper it would not be granted either. A reviewer who wants it writes the entry. */
+static int check_privileges(struct learner *learner)
+{
+    const char *name = learner->entry.name;
+    if (!ck_denied_add_is_privileged(&learner->context->search, learner->root, name))
+        return 0;
+    return ck_error_set(learner->error, CHOKE_DISALLOWED, EPERM,
+                        "'%s' gives its user other privileges (set-user-ID, set-group-ID, capabilities or its "
+                        "purpose), which 'policy learn' never grants",
+                        CK_QUOTE(name));
+}
+
 static int begin(struct learner *learner)
 {
     const struct choke_learn *learn = learner->learn;
@@ -314,6 +327,8 @@ static int begin(struct learner *learner)
     int r = ck_beneath_root(learn->root, &root_fd, learner->error);
     if (r == 0)
         r = ck_trust_identity_of(root_fd, &learner->root);
+    if (r == 0)
+        r = check_privileges(learner);
     if (r == 0 && !entry->adr)
         r = ck_learn_record_number(learner->context, &learner->arena, &entry->adr, learner->error);
     if (r < 0 || !learn->policy_path)

@@ -59,6 +59,15 @@ def test_hostile_makefile(learner):
         assert f"    # never granted: {line}\n" in text, (line, text)
 
 
+@pytest.mark.parametrize("argv", [["su", "-c", "id"], ["passwd", "-S"], ["mount"], ["setpriv", "--dump"], ["chage", "-l", "root"]])
+def test_program_that_gives_privileges_is_not_learned(learner, argv):
+    """Neither as a helper (above) nor as the tool."""
+    answer = learner.learn(*argv)
+    assert (answer.status, answer.out) == (125, b""), answer
+    assert argv[0].encode() in answer.err and b"privileges" in answer.err
+    assert not learner.log.exists()  # nothing was run
+
+
 def test_nothing_of_the_tool_reaches_the_repository(learner):
     kept = learner.box.file("root/kept", "kept\n")
     recipe(learner, "echo changed > kept", "echo x > made", "rm Makefile")
