@@ -52,11 +52,15 @@ static inline size_t host_descriptors(void)
     return count - 1;
 }
 
-/* Counts the children of this process, zombies included; *ret_zombies is the number of zombies. */
-static inline size_t host_children(size_t *ret_zombies)
+/*
+ * Counts the children of a process, zombies included; *ret_zombies is the number of zombies, and
+ * *ret_child the pid of one of them, or 0.
+ */
+static inline size_t host_children_of(int of, size_t *ret_zombies, int *ret_child)
 {
     size_t count = 0;
     *ret_zombies = 0;
+    *ret_child = 0;
     DIR *directory = opendir("/proc");
     CHECK(!!directory);
     for (struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
@@ -69,14 +73,22 @@ static inline size_t host_children(size_t *ret_zombies)
             continue;
         }
         /* A process that ends between the two calls reads as empty. */
-        if (fscanf(stream, "%*d (%*[^)]) %c %d", &state, &parent) == 2 && parent == getpid()) {
+        if (fscanf(stream, "%*d (%*[^)]) %c %d", &state, &parent) == 2 && parent == of) {
             count++;
+            *ret_child = atoi(entry->d_name);
             *ret_zombies += state == 'Z';
         }
         (void)fclose(stream);
     }
     (void)closedir(directory);
     return count;
+}
+
+/* Counts the children of this process. */
+static inline size_t host_children(size_t *ret_zombies)
+{
+    int child;
+    return host_children_of(getpid(), ret_zombies, &child);
 }
 
 static inline struct choke_context *host_context(const char *policy)
