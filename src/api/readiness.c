@@ -54,6 +54,7 @@ static int narrow_policy(struct ck_readiness *readiness)
         policy->tools[i].args = &args[from->tools[i].version_args.count > 0];
         policy->tools[i].workspace = CK_WORKSPACE_RO;
         policy->tools[i].loopback = false;
+        policy->tools[i].require_jail = false;
         policy->tools[i].workspace_code = false;
         if (policy->tools[i].route == CK_ROUTE_JAIL)
             policy->tools[i].route = CK_ROUTE_DIRECT;

@@ -139,6 +139,8 @@ static void print_keys(FILE *out, const json_t *owner)
         (void)fputs("; executes every file beneath the root", out);
     if (json_is_true(json_object_get(owner, "loopback")))
         (void)fputs("; its own loopback", out);
+    if (json_is_true(json_object_get(owner, "require_jail")))
+        (void)fputs("; only in a jail", out);
     print_names(out, "env", json_object_get(owner, "env"));
     if (json_array_size(variables) > NAMES_MAX)
         print_count(out, variables, "variable");

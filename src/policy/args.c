@@ -448,16 +448,27 @@ static int read_option(struct args_reader *reader, const char *argument)
 
 /* ---- operands ---------------------------------------------------------------------------- */
 
+/* What is after one of the listed schemes and its colon; the operand itself if there is none. */
+static const char *after_scheme(const struct ck_rules *rules, const char *operand)
+{
+    size_t length = strcspn(operand, ":");
+    for (uint32_t i = 0; operand[length] == ':' && i < rules->schemes.count; i++)
+        if (strlen(rules->schemes.items[i]) == length && memcmp(rules->schemes.items[i], operand, length) == 0)
+            return operand + length + 1;
+    return operand;
+}
+
 static int check_operand(struct args_reader *reader, size_t position, enum ck_type type)
 {
     const char *operand = reader->argv[position];
     if (type == CK_TYPE_NONE)
         return refuse(reader, "operands", "argument %zu: '%s' takes no operand here, but '%s' is one", position,
                       COMMAND_LABEL(reader), CK_SECRET_QUOTE(operand));
-    if (!is_of_type(operand, type))
+    const char *text = type == CK_TYPE_EXISTING ? after_scheme(reader->rules, operand) : operand;
+    if (!is_of_type(text, type))
         return refuse(reader, "operands", "argument %zu: '%s' is not what '%s' takes as an operand: %s", position,
                       CK_SECRET_QUOTE(operand), COMMAND_LABEL(reader), ck_notation_type_name(type));
-    return note_path(reader, operand, type, position, true);
+    return note_path(reader, text, type, position, true);
 }
 
 /* The type of the first operand may depend on a later option, so it is checked at the end. */

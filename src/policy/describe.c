@@ -136,6 +136,11 @@ static json_t *loopback(const struct ck_tool *tool)
     return json_boolean(tool->loopback);
 }
 
+static json_t *require_jail(const struct ck_tool *tool)
+{
+    return json_boolean(tool->require_jail);
+}
+
 static const struct {
     const char *key;
     json_t *(*value)(const struct ck_tool *tool);
@@ -148,6 +153,7 @@ static const struct {
     {"workspace", workspace},
     {"workspace_code", workspace_code},
     {"loopback", loopback},
+    {"require_jail", require_jail},
     {"limits", limits},
 };
 
@@ -177,6 +183,7 @@ static void set_rules(struct object *object, const struct ck_rules *rules)
     set(object, "operands", text(ck_notation_type_name(rules->operands)));
     set(object, "first", rules->has_first ? text(ck_notation_type_name(rules->first)) : json_null());
     set(object, "first_unless", list(&rules->first_unless));
+    set(object, "schemes", list(&rules->schemes));
     set(object, "order", text(rules->options_first ? "options_first" : "mixed"));
 }
 

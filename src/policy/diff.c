@@ -365,6 +365,17 @@ static void diff_loopback(const struct ck_diff_pair *pair)
                     is ? "it can make TCP and UDP sockets, in a network of its own" : NEEDED_NAMESPACES);
 }
 
+/* With it a run is in a jail or refused, so it can do no more than without. */
+static void diff_require_jail(const struct ck_diff_pair *pair)
+{
+    bool was = pair->before->require_jail;
+    bool is = pair->after->require_jail;
+    if (was && !is)
+        ck_change_proof(pair->changes, "require_jail", booleans[was], booleans[is], "it can run without a jail");
+    else if (was != is)
+        ck_change_text(pair->changes, "require_jail", booleans[was], booleans[is], NARROWS);
+}
+
 /*
  * Without a jail every directory can be read. In a jail, fewer directories show less, and another
  * directory may hold anything. A directory that is not trusted refuses a run, as a helper does; a
@@ -399,7 +410,7 @@ static const struct {
     {"uses", diff_uses},           {"env", diff_env},
     {"set_env", diff_set_env},     {"egress", diff_egress},
     {"workspace", diff_workspace}, {"workspace_code", diff_workspace_code},
-    {"loopback", diff_loopback},
+    {"loopback", diff_loopback},   {"require_jail", diff_require_jail},
 };
 
 bool ck_diff_has_rule(const char *key)
@@ -476,9 +487,10 @@ static void diff_tool(const struct ck_diff_pair *pair)
 {
     /* In the order of the report. */
     static void (*const rules[])(const struct ck_diff_pair *) = {
-        diff_notes,     diff_route,          diff_platforms, diff_limits, diff_path,    diff_sha256,      diff_execs,
-        diff_uses,      diff_version_args,   ck_diff_args,   diff_env,    diff_set_env, diff_credentials, diff_egress,
-        diff_workspace, diff_workspace_code, diff_loopback,  diff_reads,  diff_root_at,
+        diff_notes,       diff_route,   diff_platforms,    diff_limits,         diff_path,     diff_sha256,
+        diff_execs,       diff_uses,    diff_version_args, ck_diff_args,        diff_env,      diff_set_env,
+        diff_credentials, diff_egress,  diff_workspace,    diff_workspace_code, diff_loopback, diff_require_jail,
+        diff_reads,       diff_root_at,
     };
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         rules[i](pair);

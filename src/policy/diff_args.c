@@ -75,6 +75,7 @@ static void diff_operands(struct ck_policy_changes *changes, const struct ck_rul
                         before->has_first ? ck_notation_type_name(before->first) : NULL,
                         after->has_first ? ck_notation_type_name(after->first) : NULL);
     diff_first_unless(changes, before, after);
+    ck_change_lists(changes, "schemes", &before->schemes, &after->schemes, CHOKE_CHANGE_WIDENS, CHOKE_CHANGE_NARROWS);
 }
 
 /* As the policy writes it. */

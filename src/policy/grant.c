@@ -31,6 +31,8 @@ static void add(struct ck_grant *grant, const struct ck_tool *tool)
         grant->workspace_code = tool->workspace_code ? tool : NULL;
     if (grant->count == 1 || !tool->loopback)
         grant->loopback = tool->loopback ? tool : NULL;
+    if (tool->require_jail && !grant->require_jail)
+        grant->require_jail = tool;
 }
 
 void ck_grant_of(const struct ck_verdict *verdict, struct ck_grant *ret_grant)
@@ -58,7 +60,8 @@ enum ck_grant_refusal ck_grant_refusal(const struct ck_grant *grant, enum ck_gra
         return CK_GRANT_NEEDS_PATH;
     if (grant->overlay && place != CK_GRANT_NATIVE)
         return CK_GRANT_NEEDS_NATIVE;
-    if ((grant->workspace_code || grant->loopback) && place != CK_GRANT_NATIVE && place != CK_GRANT_BWRAP)
+    if ((grant->workspace_code || grant->loopback || grant->require_jail) && place != CK_GRANT_NATIVE &&
+        place != CK_GRANT_BWRAP)
         return CK_GRANT_NEEDS_NAMESPACES;
     return grant->bound && !is_native && !landlock ? CK_GRANT_NEEDS_LANDLOCK : CK_GRANT_HELD;
 }

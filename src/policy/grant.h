@@ -38,9 +38,11 @@ struct ck_grant {
     /* the called tool, if it and all that it runs have `workspace_code`; or NULL */
     const struct ck_tool *workspace_code;
     const struct ck_tool *loopback; /* the same for `loopback` */
-    bool root_own;                  /* in a jail the root is at its own path: one of the tools has `root_at: own` */
-    bool sealed;                    /* nothing is executed, not even the tool itself */
-    bool tracing;                   /* one process may trace another, also in a jail */
+    /* the first with `require_jail`; or NULL */
+    const struct ck_tool *require_jail;
+    bool root_own; /* in a jail the root is at its own path: one of the tools has `root_at: own` */
+    bool sealed;   /* nothing is executed, not even the tool itself */
+    bool tracing;  /* one process may trace another, also in a jail */
 };
 
 /* verdict has the tool and its parsed arguments, and is not a refusal. */
@@ -50,7 +52,7 @@ enum ck_grant_refusal {
     CK_GRANT_HELD = 0,
     CK_GRANT_NEEDS_PATH,       /* pinned */
     CK_GRANT_NEEDS_NATIVE,     /* overlay, which no other jail has */
-    CK_GRANT_NEEDS_NAMESPACES, /* workspace_code, loopback */
+    CK_GRANT_NEEDS_NAMESPACES, /* workspace_code, loopback, require_jail */
     CK_GRANT_NEEDS_LANDLOCK,   /* execs, which nothing else enforces there */
 };
 

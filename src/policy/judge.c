@@ -352,7 +352,7 @@ static bool choose_jail(const struct judge *judge)
     bool egress = request->egress && request->egress[0];
     struct ck_grant grant;
     ck_grant_of(judge->verdict, &grant);
-    bool wanted = ck_judge_is_external(judge->verdict) || required || egress || grant.loopback;
+    bool wanted = ck_judge_is_external(judge->verdict) || required || egress || grant.loopback || grant.require_jail;
     switch (request->jail) {
     case CHOKE_JAIL_DEFAULT:
         judge->verdict->jail = grant.overlay ? CHOKE_JAIL_NATIVE : wanted ? CHOKE_JAIL_AUTO : CHOKE_JAIL_NONE;

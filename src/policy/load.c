@@ -91,7 +91,8 @@ static bool copy_rules(struct ck_arena *arena, struct ck_rules *rules, const str
      */
     rules->has_first = !!ck_yaml_node_value(node, "first");
     return copy_list(arena, &rules->options) && copy_list(arena, &rules->inject) && copy_list(arena, &rules->require) &&
-           copy_list(arena, &rules->deny) && copy_list(arena, &rules->first_unless);
+           copy_list(arena, &rules->deny) && copy_list(arena, &rules->first_unless) &&
+           copy_list(arena, &rules->schemes);
 }
 
 static bool copy_sets(struct ck_arena *arena, struct ck_args *args)

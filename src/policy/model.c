@@ -59,10 +59,19 @@ void ck_policy_limits_least(struct ck_limits *least, const struct ck_limits *oth
  * whatever reads the key of a tool in a verdict then gets that of the subcommand.
  */
 const struct ck_subcommand_key ck_subcommand_keys[CK_SUBCOMMAND_KEYS] = {
-    KEY("execs", execs),         KEY("execs", has_execs),         KEY("uses", uses),
-    KEY("workspace", workspace), KEY("workspace", has_workspace), KEY("workspace_code", workspace_code),
-    KEY("loopback", loopback),   KEY("egress", egress),           KEY("env", env),
-    KEY("set_env", set_env),     KEY("set_env", set_env_count),   KEY("limits", limits),
+    KEY("execs", execs),
+    KEY("execs", has_execs),
+    KEY("uses", uses),
+    KEY("workspace", workspace),
+    KEY("workspace", has_workspace),
+    KEY("workspace_code", workspace_code),
+    KEY("loopback", loopback),
+    KEY("require_jail", require_jail),
+    KEY("egress", egress),
+    KEY("env", env),
+    KEY("set_env", set_env),
+    KEY("set_env", set_env_count),
+    KEY("limits", limits),
 };
 
 bool ck_policy_subcommand_has(const struct ck_subcommand *subcommand, const char *key)

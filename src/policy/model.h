@@ -137,6 +137,7 @@ struct ck_rules {
     enum ck_type first;
     bool has_first;              /* first was given */
     struct ck_list first_unless; /* one of these options makes the first operand like the others */
+    struct ck_list schemes;      /* words that may stand before an operand: "oci-dir" in oci-dir:PATH */
     bool options_first;          /* order: options_first; the first operand ends the options */
 
     /* set by ck_rules_compile: options with sets expanded, sorted by name */
@@ -187,6 +188,7 @@ struct ck_tool {
     bool has_workspace;          /* workspace is given */
     bool workspace_code;         /* files beneath the root may be executed and mapped as code */
     bool loopback;               /* the run has its own 127.0.0.1 and ::1 */
+    bool require_jail;           /* never without a jail that has namespaces */
     /*
      * taken over by `extends` or `catalog`: line is a line of the default policy or of
      * catalog_file, adr a record of this build
@@ -218,7 +220,7 @@ struct ck_subcommand_key {
     uint32_t offset, size;
 };
 
-#define CK_SUBCOMMAND_KEYS 12
+#define CK_SUBCOMMAND_KEYS 13
 extern const struct ck_subcommand_key ck_subcommand_keys[CK_SUBCOMMAND_KEYS];
 
 /*

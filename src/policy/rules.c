@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SCHEME_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789-"
 #define ALNUM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 #define TABLE_MAX 4096 /* rows of one table, after sets are expanded */
 
@@ -277,6 +278,24 @@ static int check_first(struct compiler *compiler, const struct ck_rules *rules, 
     return 0;
 }
 
+/* Before a type that is no path a scheme would have no meaning; 'inside' takes any name with a colon. */
+static int check_schemes(struct compiler *compiler, const struct ck_rules *rules, const struct ck_yaml_node *node)
+{
+    const struct ck_yaml_node *list = ck_yaml_node_value(node, "schemes");
+    if (list && rules->operands != CK_TYPE_EXISTING)
+        return REFUSE(compiler, list, "'schemes' in %s needs 'operands: existing'", compiler->where);
+    for (uint32_t i = 0; i < rules->schemes.count; i++) {
+        const char *scheme = rules->schemes.items[i];
+        if (scheme[0] == '\0' || scheme[0] == '-' || scheme[strspn(scheme, SCHEME_CHARACTERS)] != '\0')
+            return REFUSE(
+                compiler, ck_yaml_node_entry(list, i),
+                "'%s' in 'schemes' in %s is not a scheme: lower-case letters, digits and '-'; the colon is not "
+                "part of it",
+                CK_QUOTE(scheme), compiler->where);
+    }
+    return 0;
+}
+
 /* deny before the table: its entries are compared with it. */
 static int compile_rules(struct compiler *compiler, struct ck_rules *rules, const struct ck_yaml_node *node)
 {
@@ -287,6 +306,8 @@ static int compile_rules(struct compiler *compiler, struct ck_rules *rules, cons
         r = check_require(compiler, rules, node);
     if (r == 0)
         r = check_line_breaks(compiler, &rules->inject, ck_yaml_node_value(node, "inject"), "inject");
+    if (r == 0)
+        r = check_schemes(compiler, rules, node);
     return r < 0 ? r : check_first(compiler, rules, node);
 }
 

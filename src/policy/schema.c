@@ -102,6 +102,7 @@ static const cyaml_schema_value_t variable_entry = {
     CHOICE_FIELD("operands", type, rules.operands, types),                                                               \
     CHOICE_FIELD("first", type, rules.first, types),                                                                     \
     LIST_FIELD("first_unless", type, rules.first_unless, 1, LIST_MAX),                                                 \
+    LIST_FIELD("schemes", type, rules.schemes, 1, LIST_MAX),                                                           \
     CHOICE_FIELD("order", type, rules.options_first, orders)
 /* clang-format on */
 
@@ -117,6 +118,7 @@ static const cyaml_schema_value_t variable_entry = {
     CHOICE_FIELD("workspace", type, at workspace, workspaces),                                                         \
     CHOICE_FIELD("workspace_code", type, at workspace_code, booleans),                                                 \
     CHOICE_FIELD("loopback", type, at loopback, booleans),                                                             \
+    CHOICE_FIELD("require_jail", type, at require_jail, booleans),                                                     \
     LIST_FIELD("egress", type, at egress, 0, LIST_MAX),                                                                \
     LIST_FIELD("env", type, at env, 0, CK_TOOL_MAX_ENV), /* the judge has one bit for each name */                     \
     CYAML_FIELD_SEQUENCE_COUNT("set_env", OPTIONAL_LIST, type, at set_env, at set_env_count, &variable_entry, 0,       \

@@ -330,7 +330,8 @@ static int apply_grant(const struct setup *setup)
         return refuse_overlay(plan, setup->grant->overlay, place);
     if (refusal == CK_GRANT_NEEDS_NAMESPACES)
         return setup->grant->workspace_code ? refuse_namespaces(plan, setup->grant->workspace_code, "workspace_code")
-                                            : refuse_namespaces(plan, setup->grant->loopback, "loopback");
+               : setup->grant->loopback     ? refuse_namespaces(plan, setup->grant->loopback, "loopback")
+                                            : refuse_namespaces(plan, setup->grant->require_jail, "require_jail");
     int r = grant_workspace_code(setup);
     if (r < 0)
         return r;

@@ -46,6 +46,8 @@ static const char policy_text[] =
     "    args: {options: [-e=], operands: inside}\n"
     ENTRY("files")
     "    args: {operands: existing}\n"
+    ENTRY("images")
+    "    args: {operands: existing, schemes: [oci-dir, sbom]}\n"
     ENTRY("mounts")
     "    args: {operands: mount}\n"
     ENTRY("early")

@@ -58,6 +58,9 @@ static const struct combination widening[] = {
     {EXTERNAL, EXTERNAL "    loopback: true\n"},
     {EXTERNAL "    args: {subcommands: [{name: a}]}\n",
      EXTERNAL "    args: {subcommands: [{name: a, loopback: true}]}\n"},
+    {EXTERNAL "    require_jail: true\n", EXTERNAL},
+    {EXTERNAL "    args: {subcommands: [{name: a, require_jail: true}]}\n",
+     EXTERNAL "    args: {subcommands: [{name: a}]}\n"},
     /* --keep was refused */
     {TOOL "    workspace: rw\n", TOOL "    workspace: overlay\n"},
     /* it may trace what it runs */

@@ -51,6 +51,7 @@ static const char base[] = "version: 1\n"
                            "    workspace: ro\n"
                            "    workspace_code: false\n"
                            "    loopback: false\n"
+                           "    require_jail: false\n"
                            "    reads: [/opt/a]\n"
                            "    root_at: work\n"
                            "    args:\n"
@@ -74,12 +75,16 @@ static const char base[] = "version: 1\n"
                            "          workspace: rw\n"
                            "          workspace_code: false\n"
                            "          loopback: true\n"
+                           "          require_jail: true\n"
                            "          egress: [log.example.org]\n"
                            "          env: [TZ]\n"
                            "          set_env: [{name: GIT_EDITOR, value: vi}]\n"
                            "          limits: {timeout_s: 50, memory_mib: 500, processes: 20, cpu_s: 20, "
                            "file_size_mib: 50, open_files: 100, egress_mib: 10, egress_connections: 20}\n"
                            "        - name: show\n"
+                           "        - name: scan\n"
+                           "          operands: existing\n"
+                           "          schemes: [dir]\n"
                            "  - name: rg\n"
                            "    why: Text is searched.\n"
                            "    adr: \"0002\"\n"
@@ -92,6 +97,13 @@ static const char base[] = "version: 1\n"
                            "      first_unless: [-f]\n"
                            "      order: options_first\n"
                            "      bundles: false\n"
+                           "  - name: syft\n"
+                           "    why: Packages are listed.\n"
+                           "    adr: \"0002\"\n"
+                           "    route: direct\n"
+                           "    args:\n"
+                           "      operands: existing\n"
+                           "      schemes: [file]\n"
                            "  - name: strace\n"
                            "    why: Calls are traced.\n"
                            "    adr: \"0003\"\n"
@@ -194,6 +206,7 @@ static const struct row rows[] = {
     {"tools.workspace_code", "workspace: ro\n    workspace_code: false", "workspace: ro\n    workspace_code: true", W,
      W, "workspace_code"},
     {"tools.loopback", "loopback: false", "loopback: true", W, W, "loopback"},
+    {"tools.require_jail", "require_jail: false", "require_jail: true", N, W, "require_jail"},
     {"tools.reads", "reads: [/opt/a]", "reads: [/opt/a, /opt/b]", W, N, "reads"},
     {"tools.reads", "reads: [/opt/a]", "reads: [/opt/a/b]", W, W, "reads"},
     {"tools.root_at", "root_at: work", "root_at: own", W, W, "root_at"},
@@ -214,6 +227,8 @@ static const struct row rows[] = {
     {"tools.args.operands", "operands: name", "operands: any", W, N, "args.operands"},
     {"tools.args.operands", "operands: name", "operands: mount", W, W, "args.operands"},
     {"tools.args.first", "first: number", "first: inside", W, W, "args.first"},
+    {"tools.args.schemes", "schemes: [file]", "schemes: [file, dir]", W, N, "args.schemes"},
+    {"tools.args.schemes", "      schemes: [file]\n", "", N, W, "args.schemes"},
     {"tools.args.first_unless", "first_unless: [-f]", "first_unless: [-f, -q]", W, N, "args.first_unless"},
     {"tools.args.order", "order: options_first", "order: mixed", W, W, "args.order"},
     {"tools.args.exact", "exact: [[--help]]", "exact: [[--help], [--help, log]]", W, N, "args.exact"},
@@ -229,6 +244,7 @@ static const struct row rows[] = {
     {"tools.args.subcommands.operands", "operands: inside", "operands: existing", N, W,
      "args.subcommands.log.operands"},
     {"tools.args.subcommands.first", "first: any", "first: name", N, W, "args.subcommands.log.first"},
+    {"tools.args.subcommands.schemes", "schemes: [dir]", "schemes: [dir, file]", W, N, "args.subcommands.scan.schemes"},
     {"tools.args.subcommands.first_unless", "first_unless: [-e]", "first_unless: [-e, -n]", N, W,
      "args.subcommands.log.first_unless"},
     {"tools.args.subcommands.order", "order: mixed", "order: options_first", W, W, "args.subcommands.log.order"},
@@ -246,6 +262,9 @@ static const struct row rows[] = {
      "args.subcommands.log.workspace_code"},
     {"tools.args.subcommands.loopback", "loopback: true", "loopback: false", W, W, "args.subcommands.log.loopback"},
     {"tools.args.subcommands.loopback", SUB("loopback: true"), "", W, W, "args.subcommands.log.loopback"},
+    {"tools.args.subcommands.require_jail", SUB("require_jail: true"), SUB("require_jail: false"), W, N,
+     "args.subcommands.log.require_jail"},
+    {"tools.args.subcommands.require_jail", SUB("require_jail: true"), "", W, N, "args.subcommands.log.require_jail"},
     {"tools.args.subcommands.egress", "[log.example.org]", "[]", N, W, "args.subcommands.log.egress"},
     {"tools.args.subcommands.egress", SUB("egress: [log.example.org]"), "", W, W, "args.subcommands.log.egress"},
     {"tools.args.subcommands.env", "env: [TZ]", "env: [TZ, COLUMNS]", W, N, "args.subcommands.log.env"},

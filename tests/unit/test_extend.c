@@ -379,7 +379,8 @@ static void require_same_keys(const struct ck_tool *a, const struct ck_tool *b)
     require_same_list(&a->env, &b->env);
     require_same_list(&a->reads, &b->reads);
     assert_true(a->has_execs == b->has_execs && a->workspace == b->workspace && a->has_workspace == b->has_workspace);
-    assert_true(a->workspace_code == b->workspace_code && a->loopback == b->loopback && a->root_at == b->root_at);
+    assert_true(a->workspace_code == b->workspace_code && a->loopback == b->loopback &&
+                a->require_jail == b->require_jail && a->root_at == b->root_at);
     assert_int_equal(a->set_env_count, b->set_env_count);
     for (uint32_t i = 0; i < a->set_env_count; i++)
         assert_true(strcmp(a->set_env[i].name, b->set_env[i].name) == 0 &&

@@ -97,7 +97,7 @@ static const struct refused refusals[] = {
     {"include_is_an_unknown_key", "include: other.yaml\nversion: 1\n", 1, 1, "unknown key 'include'"},
     {"unknown_key_in_a_tool_is_refused", HEAD TOOL "    foo: 2\n", 8, 5,
      "unknown key 'foo' in tool 'rg'; known keys are: name, why, adr, route, required, platforms, install, version_args, "
-     "credentials, args, path, sha256, reads, root_at, execs, uses, workspace, workspace_code, loopback, egress, env, "
+     "credentials, args, path, sha256, reads, root_at, execs, uses, workspace, workspace_code, loopback, require_jail, egress, env, "
      "set_env, limits"},
     {"unknown_key_before_the_name_has_its_place", HEAD "  - foo: 1\n    name: rg\n", 4, 5,
      "unknown key 'foo' in tool 'rg'"},
@@ -149,7 +149,7 @@ static const struct refused refusals[] = {
      "'A' is both set by 'set_env' and granted by 'env' in subcommand 'a' in tool 'rg'"},
     {"route_is_no_key_of_a_subcommand", HEAD TOOL SUBCOMMAND "route: direct}]}\n", 8, 36,
      "unknown key 'route' in subcommand 'a' in 'args' in tool 'rg'; known keys are: name, options, inject, require, deny, operands, "
-     "first, first_unless, order, execs, uses, workspace, workspace_code, loopback, egress, env, set_env, limits"},
+     "first, first_unless, schemes, order, execs, uses, workspace, workspace_code, loopback, require_jail, egress, env, set_env, limits"},
     {"unknown_set_is_refused", HEAD TOOL "    uses: [shell, c-compilers]\n", 8, 19,
      "'c-compilers' in 'uses' in tool 'rg' is not a set of helpers; did you mean 'c-compiler'?; known sets are: c-compiler, "
      "go-toolchain, rust-toolchain, python-tools, shell, node-scripts"},

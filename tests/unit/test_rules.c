@@ -272,6 +272,8 @@ static const struct refused refusals[] = {
      "    args:\n      options: [--x=y]\n      subcommands:\n        - {name: log, require: [^--x=y]}\n", "'--x=y'"},
     {"required_option_in_another_spelling", "    args: {options: [--x=y], require: [^'--x y']}\n", "'--x y'"},
     {"first_none", "    args: {operands: any, first: ^none}\n", "'first'"},
+    {"schemes_without_existing", "    args: {operands: inside, schemes: ^[dir]}\n", "'operands: existing'"},
+    {"scheme_with_its_colon", "    args: {operands: existing, schemes: [^\"dir:\"]}\n", "is not a scheme"},
     {"first_unless_without_first", "    args: {options: [-e=], operands: any, first_unless: ^[-e]}\n", "'first'"},
     {"first_unless_that_is_not_listed", "    args: {options: [-e=], first: any, first_unless: [-e, ^--regexp]}\n",
      "'--regexp'"},

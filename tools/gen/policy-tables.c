@@ -143,14 +143,16 @@ static void put_keys(const struct ck_tool *tool, const struct keys_arrays *array
     (void)printf(".set_env = a%u, .set_env_count = %u, ", arrays->set_env, tool->set_env_count);
     for (size_t i = 0; i < CK_LIMIT_KEYS; i++)
         (void)printf(".limits.%s = %u, ", ck_limit_keys[i].key, ck_policy_limit(&tool->limits, &ck_limit_keys[i]));
-    (void)printf(".has_execs = %d, .workspace = %d, .has_workspace = %d, .workspace_code = %d, .loopback = %d, ",
-                 tool->has_execs, (int)tool->workspace, tool->has_workspace, tool->workspace_code, tool->loopback);
+    (void)printf(".has_execs = %d, .workspace = %d, .has_workspace = %d, .workspace_code = %d, .loopback = %d, "
+                 ".require_jail = %d, ",
+                 tool->has_execs, (int)tool->workspace, tool->has_workspace, tool->workspace_code, tool->loopback,
+                 tool->require_jail);
 }
 
 /* ---- rules ------------------------------------------------------------------------------- */
 
 struct rules_arrays {
-    unsigned options, inject, require, deny, first_unless, table;
+    unsigned options, inject, require, deny, first_unless, schemes, table;
 };
 
 static struct rules_arrays write_rules(const struct ck_rules *rules)
@@ -161,6 +163,7 @@ static struct rules_arrays write_rules(const struct ck_rules *rules)
     arrays.require = write_list(&rules->require);
     arrays.deny = write_list(&rules->deny);
     arrays.first_unless = write_list(&rules->first_unless);
+    arrays.schemes = write_list(&rules->schemes);
     arrays.table = write_table(rules);
     return arrays;
 }
@@ -173,6 +176,7 @@ static void put_rules(const struct ck_rules *rules, const struct rules_arrays *a
     put_list("require", arrays->require, &rules->require);
     put_list("deny", arrays->deny, &rules->deny);
     put_list("first_unless", arrays->first_unless, &rules->first_unless);
+    put_list("schemes", arrays->schemes, &rules->schemes);
     (void)printf(
         ".operands = %d, .first = %d, .has_first = %d, .options_first = %d, .table = a%u, .table_count = %u}, ",
         (int)rules->operands, (int)rules->first, rules->has_first, rules->options_first, arrays->table,

@@ -27,6 +27,8 @@ def by_name(options):
 
 def operands(rules):
     text = rules["operands"]
+    if rules["schemes"]:
+        text += f", also after {code(scheme + ':' for scheme in rules['schemes'])}"
     if rules["first"]:
         unless = f", unless {code(rules['first_unless'])}" if rules["first_unless"] else ""
         text = f"the first {rules['first']}{unless}; then {text}"
@@ -64,6 +66,8 @@ def key_rows(prefix, subcommand):
         yield prefix + "may also execute", f"{'every' if subcommand['workspace_code'] else 'no'} file beneath the root"
     if subcommand["loopback"] is not None:
         yield prefix + "loopback", "its own 127.0.0.1 and ::1" if subcommand["loopback"] else "none"
+    if subcommand["require_jail"] is not None:
+        yield prefix + "jail", "required" if subcommand["require_jail"] else "not required"
     if subcommand["egress"] is not None:
         yield prefix + "network", code(subcommand["egress"]) or "none"
     if subcommand["limits"] is not None:
@@ -105,6 +109,8 @@ def rows(tool):
         yield "may also execute", "every file beneath the root"
     if tool["loopback"]:
         yield "loopback", "its own 127.0.0.1 and ::1"
+    if tool["require_jail"]:
+        yield "jail", "required"
     if tool["reads"]:
         yield "reads", code(tool["reads"])
     if tool["root_at"] != "work":
