@@ -9,16 +9,21 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/fd.h"
 #include "base/quote.h"
 #include "jail/bwrap.h"
 #include "overlay/changes.h"
+#include "sys/depend.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define EGRESS_LIMITS 2 /* enforced by the proxy */
+#define EGRESS_LIMITS 2    /* enforced by the proxy */
+#define FIRST_LINE_MAX 256 /* the kernel reads this much of a script to find its interpreter */
 
 /* The public part is first. Its strings belong to the box and survive the context. */
 struct result_box {
@@ -230,12 +235,40 @@ static void set_ending(struct choke_result *result, const struct ck_run *run)
         result->signal = report->status;
 }
 
+/* The first line of a file, without its end; "" if it cannot be read. */
+static void read_first_line(const char *path, char line[FIRST_LINE_MAX])
+{
+    CK_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    ssize_t length = fd < 0 ? 0 : pread(fd, line, FIRST_LINE_MAX - 1, 0);
+    line[length > 0 ? length : 0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+}
+
+/*
+ * The kernel says ENOENT of a script whose interpreter is missing. In a jail that is one in a
+ * directory that is not shown.
+ */
+static const char *missing_interpreter(const struct choke_result *result, const struct ck_wire_report *report,
+                                       char line[FIRST_LINE_MAX])
+{
+    const char *interpreter = NULL, *argument;
+    if (report->stage != CK_STAGE_EXECUTE || report->error != ENOENT || !result->tool_path)
+        return NULL;
+    read_first_line(result->tool_path, line);
+    return ck_depend_shebang_split(line, &interpreter, &argument) ? interpreter : NULL;
+}
+
 /* A step before the tool's start failed. */
 static void refuse_stage(struct choke_result *result, const struct ck_wire_report *report)
 {
+    char line[FIRST_LINE_MAX];
     const char *why = report->message[0] != '\0' ? CK_QUOTE(report->message) : strerror(report->error);
-    (void)ck_error_set(&result->error, result->outcome, report->error, "cannot %s '%s' ('%s'): %s",
-                       ck_wire_stage_text(report->stage), result->tool_name, CK_QUOTE(result->tool_path), why);
+    const char *interpreter = missing_interpreter(result, report, line);
+    (void)ck_error_set(&result->error, result->outcome, report->error, "cannot %s '%s' ('%s'): %s%s%s%s",
+                       ck_wire_stage_text(report->stage), result->tool_name, CK_QUOTE(result->tool_path), why,
+                       interpreter ? "; its interpreter '" : "", interpreter ? CK_QUOTE(interpreter) : "",
+                       interpreter ? "' is not installed, or the jail does not show its directory: name that in 'reads'"
+                                   : "");
     /* A failure inside bwrap is known only by bwrap's message. */
     int cause = report->message[0] != '\0' ? ck_bwrap_cause(report->message) : report->error;
     if (cause == 0 || ck_error_is_transient(cause))

@@ -26,6 +26,7 @@ struct ck_call_setup {
     const char *root; /* of the request */
     int stdin_fd;     /* -1: the stdin of the call */
     bool skip;        /* the call is left out; its answer is empty, with status 0 */
+    size_t left_out;  /* files that the preparation took out of the arguments: ck_answer.left_out */
 };
 
 struct ck_preparation {
@@ -35,6 +36,9 @@ struct ck_preparation {
                  struct choke_error *error);
     void (*end)(void *state); /* NULL is fine */
 };
+
+extern const struct ck_preparation ck_preparation_grammars; /* grammars.c */
+extern const struct ck_preparation ck_preparation_trace;    /* trace/trace.c */
 
 /* NULL if the name is unknown. */
 const struct ck_preparation *ck_gather_find_preparation(const char *name);

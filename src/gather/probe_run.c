@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REASON_MAX 512                     /* bytes of a reason */
-#define HELD_BYTES_MAX ((size_t)128 << 20) /* for all answers of a probe */
+#define REASON_MAX (CHOKE_MESSAGE_MAX + 3 * CK_QUOTE_MAX) /* a message, a line of the tool, and a denial */
+#define HELD_BYTES_MAX ((size_t)128 << 20)                /* for all answers of a probe */
 
 uint64_t ck_gather_elapsed_us(const struct ck_gather_state *gather_state)
 {
@@ -94,17 +94,6 @@ static void end_missing(struct ck_probe_run *run, const char *tool, const char *
     ck_probe_run_end(run, CK_PROBE_STATE_TOOL_MISSING, "%s", message);
 }
 
-/* A call that could not be made. A missing tool is not a failure of the probe. */
-static void end_failed(struct ck_probe_run *run, const struct choke_error *error)
-{
-    const struct ck_probe *probe = run->report->probe;
-
-    if (error->outcome == CHOKE_TOOL_MISSING)
-        end_missing(run, probe->tool, error->message);
-    else
-        ck_probe_run_end(run, CK_PROBE_STATE_FAILED, "%s", error->message);
-}
-
 /* ---- answers ---- */
 
 /*
@@ -113,7 +102,11 @@ static void end_failed(struct ck_probe_run *run, const struct choke_error *error
 static size_t collect_answers(const struct ck_probe_run *run, struct ck_answer answers[CK_PROBE_CALLS_MAX])
 {
     for (size_t i = 0; i < run->answered; i++) {
-        answers[i] = (struct ck_answer){.id = run->report->probe->calls[i].id, .out = "", .err = "", .changes_fd = -1};
+        answers[i] = (struct ck_answer){.id = run->report->probe->calls[i].id,
+                                        .out = "",
+                                        .err = "",
+                                        .changes_fd = -1,
+                                        .left_out = run->left_out[i]};
         if (!run->jobs[i])
             continue; /* the call was left out */
         const struct choke_result *result = choke_job_result(run->jobs[i]);
@@ -126,12 +119,42 @@ static size_t collect_answers(const struct ck_probe_run *run, struct ck_answer a
             .err = result->err.data,
             .err_length = result->err.length,
             .changes_fd = run->changes[i].path[0] != '\0' ? run->changes[i].fd : -1,
+            .left_out = run->left_out[i],
         };
     }
     return run->answered;
 }
 
-/* All calls have an answer. A reader that cannot parse them makes the probe failed. */
+/* What the jail refused to execute first; "" if it is not known. Many tools print nothing about it. */
+static void put_denial(char text[CK_QUOTE_MAX + 64], const struct choke_result *result)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < result->denied_count && text[0] == '\0'; i++)
+        if (strcmp(result->denied[i].kind, "exec") == 0)
+            (void)snprintf(text, CK_QUOTE_MAX + 64, "; the jail refused to execute '%.200s'", result->denied[i].path);
+}
+
+/* Is the status, which a call ended with, one that the probe takes for an answer? 0 always is. */
+static bool is_answer(const struct ck_probe_call *call, int status)
+{
+    for (unsigned i = 0; i < call->may_fail_count; i++)
+        if (call->may_fail[i] == status)
+            return true;
+    return status == 0;
+}
+
+/*
+ * The last line that the tool printed. Some print errors on stdout; that is used only if the call
+ * failed and the line is no JSON, because a report quotes the repository.
+ */
+static bool put_line(char line[CK_QUOTE_MAX], const struct choke_result *result, bool failed)
+{
+    if (ck_quote_last_line(CK_QUOTE_SHOWN, line, CK_QUOTE_MAX, result->err.data, result->err.length))
+        return true;
+    return failed && ck_quote_last_line(CK_QUOTE_SHOWN, line, CK_QUOTE_MAX, result->out.data, result->out.length) &&
+           line[0] != '{' && line[0] != '[' && line[0] != ']' && line[0] != '}';
+}
+
 /*
  * Ends a probe without evidence. The last line of the tool is part of the reason: usually it names
  * the cause, and the whole output is not in the document. result may be NULL.
@@ -139,22 +162,50 @@ static size_t collect_answers(const struct ck_probe_run *run, struct ck_answer a
 static void end_without_answer(struct ck_probe_run *run, enum ck_probe_state state, const char *message,
                                const struct choke_result *result)
 {
-    char line[CK_QUOTE_MAX];
-    bool printed =
-        result && ck_quote_last_line(CK_QUOTE_SHOWN, line, sizeof(line), result->err.data, result->err.length);
+    char line[CK_QUOTE_MAX], denial[CK_QUOTE_MAX + 64] = "";
+    const struct ck_probe *probe = run->report->probe;
+    /* After the last answer there is no call that failed. */
+    bool failed =
+        result && run->answered < probe->call_count && !is_answer(&probe->calls[run->answered], result->exit_code);
+    bool printed = result && put_line(line, result, failed);
 
-    ck_probe_run_end(run, state, "%s%s%s", message, printed ? ": " : "", printed ? line : "");
+    if (result)
+        put_denial(denial, result);
+    ck_probe_run_end(run, state, "%s%s%s%s", message, printed ? ": " : "", printed ? line : "", denial);
 }
 
-/* Of the last call that was made; NULL: none. */
-static const struct choke_result *last_result(const struct ck_probe_run *run)
+/*
+ * The call that most likely has the cause: the last one that failed and printed an error, else the
+ * last one that printed one, else the last one. NULL: no call was made.
+ */
+static const struct choke_result *telling_result(const struct ck_probe_run *run)
 {
-    for (size_t i = run->answered; i > 0; i--)
-        if (run->jobs[i - 1])
-            return choke_job_result(run->jobs[i - 1]);
-    return NULL;
+    const struct choke_result *telling = NULL;
+    int best = -1;
+
+    for (size_t i = run->answered; i > 0; i--) {
+        const struct choke_result *result = run->jobs[i - 1] ? choke_job_result(run->jobs[i - 1]) : NULL;
+        int rank = !result ? -1 : (result->err.length > 0 ? 2 : 0) + (result->exit_code != 0 ? 1 : 0);
+        if (rank > best) {
+            best = rank;
+            telling = result;
+        }
+    }
+    return telling;
 }
 
+/* A call that could not be made. A missing tool is not a failure of the probe. */
+static void end_failed(struct ck_probe_run *run, const struct choke_error *error)
+{
+    const struct ck_probe *probe = run->report->probe;
+
+    if (error->outcome == CHOKE_TOOL_MISSING)
+        end_missing(run, probe->tool, error->message);
+    else
+        end_without_answer(run, CK_PROBE_STATE_FAILED, error->message, telling_result(run));
+}
+
+/* All calls have an answer. A reader that cannot parse them makes the probe failed. */
 static void read_answers(struct ck_probe_run *run)
 {
     struct ck_answer answers[CK_PROBE_CALLS_MAX];
@@ -164,7 +215,7 @@ static void read_answers(struct ck_probe_run *run)
     size_t count = collect_answers(run, answers);
 
     if (kind->read(answers, count, &run->report->evidence, &error) < 0)
-        end_without_answer(run, CK_PROBE_STATE_FAILED, error.message, last_result(run));
+        end_without_answer(run, CK_PROBE_STATE_FAILED, error.message, telling_result(run));
     else
         ck_probe_run_end(run, CK_PROBE_STATE_OK, "%s", "");
 }
@@ -307,6 +358,7 @@ static void start_next_call(struct ck_probe_run *run)
         r = ck_call_report_add(report, call, setup.document_argv ? setup.document_argv : setup.argv, &error);
     if (r == 0 && !setup.skip)
         r = start(run, at, &setup, &error);
+    run->left_out[at] = setup.left_out;
     /* The library and the report have copies by now. */
     ck_call_report_free_argv(argv);
     if (r < 0)
@@ -321,15 +373,6 @@ void ck_probe_run_begin(struct ck_probe_run *run)
     /* 0 means that it did not run. */
     run->report->started_us = ck_gather_elapsed_us(run->gather_state) + 1;
     start_next_call(run);
-}
-
-/* 0 is always an answer. */
-static bool is_answer(const struct ck_probe_call *call, int status)
-{
-    for (unsigned i = 0; i < call->may_fail_count; i++)
-        if (call->may_fail[i] == status)
-            return true;
-    return status == 0;
 }
 
 /* For a call without an answer. */
@@ -422,6 +465,13 @@ void ck_probe_run_take(struct ck_probe_run *run, struct choke_job *job)
     proceed(run);
 }
 
+static void end_flooded(struct ck_probe_run *run)
+{
+    char message[64];
+    (void)snprintf(message, sizeof(message), "its calls printed more than %zu MiB together", HELD_BYTES_MAX >> 20);
+    end_without_answer(run, CK_PROBE_STATE_FAILED, message, telling_result(run));
+}
+
 /* After a call with an answer. */
 static void proceed(struct ck_probe_run *run)
 {
@@ -431,8 +481,7 @@ static void proceed(struct ck_probe_run *run)
     else if (run->gather_state->cancelled)
         ck_probe_run_end(run, CK_PROBE_STATE_CANCELLED, "%s", "cancelled between two calls");
     else if (held_bytes(run) > HELD_BYTES_MAX)
-        ck_probe_run_end(run, CK_PROBE_STATE_FAILED, "its calls printed more than %zu MiB together",
-                         HELD_BYTES_MAX >> 20);
+        end_flooded(run);
     else
         start_next_call(run);
 }

@@ -37,6 +37,7 @@ struct ck_probe_run {
     /* Of the calls so far; freed when they are no longer read. */
     struct choke_job *jobs[CK_PROBE_CALLS_MAX];
     struct ck_temporary changes[CK_PROBE_CALLS_MAX]; /* what the calls wrote into their overlays */
+    size_t left_out[CK_PROBE_CALLS_MAX];             /* files that a preparation left out of a call */
     size_t answered;                                 /* calls with an answer */
     void *prepared;                                  /* the state of the preparation */
     bool is_prepared;                                /* begun, and not ended */

@@ -33,6 +33,7 @@ struct ck_answer {
     size_t err_length;
     int changes_fd;     /* the directory with the changes of an overlay; -1: none */
     bool out_truncated; /* the beginning is lost, see struct choke_capture */
+    size_t left_out;    /* files that were not given to the call (gather/prepare.h) */
 };
 
 struct ck_evidence {

@@ -87,17 +87,24 @@ CK_EVIDENCE_READER(tree_sitter)
     struct ck_evidence_list list CK_CLEANUP_LIST = {0};
 
     json_int_t files = answer ? ck_evidence_count_after(answer->out, answer->out_length, "Total parses: ") : -1;
-    if (files < 0)
+    /* Without a grammar for any of the files there was nothing to parse, and no call. */
+    bool none = answer && answer->left_out > 0 && answer->out_length == 0 && answer->exit_code == 0;
+    if (files < 0 && !none)
         return ck_evidence_not_understood(error, "tree-sitter", "it has no count of parsed files");
+    files = none ? 0 : files;
     /* -1 if the version of tree-sitter prints no such count. */
-    json_int_t good = ck_evidence_count_after(answer->out, answer->out_length, "successful parses: ");
+    json_int_t good = none ? 0 : ck_evidence_count_after(answer->out, answer->out_length, "successful parses: ");
     json_t *document = json_object();
     read_errors(&list, answer);
     ret_evidence->findings = list.total;
     ret_evidence->noun = "syntax error";
-    ck_evidence_headline(ret_evidence, "%lld of %lld files parsed without an error", (long long)(good < 0 ? 0 : good),
-                         (long long)files);
+    char rest[48] = "";
+    if (answer->left_out > 0)
+        (void)snprintf(rest, sizeof(rest), "; %zu without a grammar", answer->left_out);
+    ck_evidence_headline(ret_evidence, "%lld of %lld files parsed without an error%s", (long long)(good < 0 ? 0 : good),
+                         (long long)files, rest);
     int bad = ck_evidence_set(document, "files", json_integer(files));
+    bad |= ck_evidence_set(document, "without_grammar", json_integer((json_int_t)answer->left_out));
     bad |= ck_evidence_set(document, "parsed", good < 0 ? json_null() : json_integer(good));
     bad |= ck_evidence_set_list(document, "findings", &list);
     return ck_evidence_take(ret_evidence, document, bad, error);

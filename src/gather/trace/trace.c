@@ -384,14 +384,5 @@ static int trace_begin(struct choke_context *context, void **ret_state, struct c
     return r;
 }
 
-static const struct ck_preparation preparations[] = {
-    {.name = "trace", .begin = trace_begin, .setup = trace_setup, .end = trace_end},
-};
-
-const struct ck_preparation *ck_gather_find_preparation(const char *name)
-{
-    for (size_t i = 0; i < sizeof(preparations) / sizeof(preparations[0]); i++)
-        if (strcmp(preparations[i].name, name) == 0)
-            return &preparations[i];
-    return NULL;
-}
+const struct ck_preparation ck_preparation_trace = {
+    .name = "trace", .begin = trace_begin, .setup = trace_setup, .end = trace_end};
