@@ -176,8 +176,9 @@ struct choke_field {
 /*
  * Something to report. Names, levels and fields:
  *   subproc.<jail>.wrapped   debug   probe_name, egress
- *   subproc.<jail>.skipped   warning reason; what is used instead: jail, layers; probe_name; once
- *                                    per process
+ *   subproc.<jail>.skipped   warning reason (not_installed, not_permitted, not_linux); what is used
+ *                                    instead: jail, layers; probe_name; once per process for each
+ *                                    jail that was skipped
  *   subproc.git.hidden       warning tool, message, probe_name: the git directory of a worktree or
  *                                    submodule is not proven to be its own, so the jail hides it
  *   subproc.started          info    tool, path, jail, probe_name; workspace_code, loopback ("true")
@@ -190,6 +191,8 @@ struct choke_field {
  *   subproc.changes.cut      warning tool, reason (timeout, cancelled), changes (listed so far),
  *                                    kept (incomplete, or empty), probe_name: some are missing
  *   subproc.stdout.truncated warning probe_name, stream, bytes
+ *   tool.missing             warning tool, required ("true"), install (the command that installs it,
+ *                                    or a page that says how): see report_missing
  *   audit.repaired           warning path, bytes: those that an interrupted write left are recorded
  *   audit.unrecorded         warning path, tool, outcome, message, probe_name: a refusal, or how a
  *                                    run ended, is not in the log
@@ -272,6 +275,11 @@ struct choke_options {
     enum choke_audit_sync audit_sync;
     uint64_t audit_max_bytes; /* at this size the log is rotated, see docs/audit.md; 0: never */
     enum choke_audit_log audit_log;
+    /*
+     * Reports each tool of the policy that is not installed once, now, by the event tool.missing.
+     * It looks for the files only: nothing is run or hashed.
+     */
+    bool report_missing;
     size_t struct_size; /* see "structs that grow" */
 };
 

@@ -154,6 +154,28 @@ static int write_installs(struct choke_context *context)
     return !context->installs ? -ENOMEM : 0;
 }
 
+/*
+ * Tools of this platform that are in no directory of the search path. One that cannot be trusted is
+ * not missing: a call of it is refused, and says why.
+ */
+static void report_missing(struct choke_context *context)
+{
+    const struct ck_policy *policy = context->policy;
+    for (uint32_t i = 0; context->on_event && i < policy->tools_count; i++) {
+        const struct ck_tool *tool = &policy->tools[i];
+        const struct ck_binary_wanted wanted = {.name = tool->name, .path = tool->path};
+        struct ck_binary binary;
+        struct choke_error error = {0};
+        /* A path beneath the root is known with the root of a request. */
+        if (!ck_policy_tool_is_here(tool) || ck_policy_tool_is_beneath_root(tool))
+            continue;
+        if (ck_binary_find(&context->search, &wanted, (struct ck_identity){0}, &binary, NULL, &error) == 0)
+            ck_fd_close(&binary.fd);
+        else if (error.outcome == CHOKE_TOOL_MISSING)
+            ck_event_missing(context, tool, context->installs[i]);
+    }
+}
+
 /* Everything that can fail. The caller calls close_context on failure. */
 static int open_context(struct choke_context *context, const struct choke_options *options, struct choke_error *error)
 {
@@ -179,6 +201,8 @@ static int open_context(struct choke_context *context, const struct choke_option
         (void)ck_caller_inspect(&context->watch.launcher.caller_proc, &context->caller);
     if (r < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot create an event descriptor: %s", strerror(-r));
+    if (options->report_missing)
+        report_missing(context);
     return 0;
 }
 

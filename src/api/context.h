@@ -225,6 +225,7 @@ void ck_event_started(const struct choke_job *job, const char *const *egress, co
 void ck_event_noexec(const struct choke_job *job, const char *mount);
 void ck_event_ended(const struct choke_job *job);
 void ck_event_cut(const struct choke_job *job);
+void ck_event_missing(const struct choke_context *context, const struct ck_tool *tool, const char *install);
 void ck_event_repaired(const struct choke_context *context, uint64_t bytes);
 void ck_event_unrotated(const struct choke_context *context, const char *message);
 void ck_event_unrecorded(const struct choke_job *job, const char *message);

@@ -17,7 +17,10 @@
  * A skipped jail is reported once per process. The other state that outlives a context is the count
  * of threads in sys/caller.c and the mark of a thread in base/fd.c.
  */
-static atomic_flag skipped_reported = ATOMIC_FLAG_INIT;
+static struct {
+    const char *jail;
+    atomic_flag reported;
+} skips[] = {{"native", ATOMIC_FLAG_INIT}, {"bwrap", ATOMIC_FLAG_INIT}};
 
 #define FIELDS_MAX 16 /* the largest event has 12: ck_event_egress */
 
@@ -68,8 +71,8 @@ void ck_event_refused(const struct choke_job *job)
 }
 
 /*
- * "a,b,c"; what does not fit is cut. snprintf returns the length that it would need, so at may
- * exceed size; then the loop ends.
+ * "a,b,c"; what does not fit is cut, and the text then ends with "...". snprintf returns the length
+ * that it would need, so at may exceed size; then the loop ends.
  */
 static void join(const char *const *items, char *text, size_t size)
 {
@@ -77,6 +80,23 @@ static void join(const char *const *items, char *text, size_t size)
     text[0] = '\0';
     for (size_t i = 0; items && items[i] && at < size; i++)
         at += (size_t)snprintf(text + at, size - at, "%s%s", i > 0 ? "," : "", CK_QUOTE(items[i]));
+    if (at >= size)
+        memcpy(text + size - sizeof("..."), "...", sizeof("..."));
+}
+
+/* One event for each jail that was not reported before in this process. */
+static void emit_skipped(const struct choke_job *job, const struct ck_jail_choice *choice)
+{
+    char name[64], layers[256];
+    join(job->result->layers, layers, sizeof(layers));
+    for (size_t i = 0; i < choice->skip_count; i++)
+        for (size_t k = 0; k < sizeof(skips) / sizeof(skips[0]); k++) {
+            if (strcmp(skips[k].jail, choice->skips[i].jail) != 0 || atomic_flag_test_and_set(&skips[k].reported))
+                continue;
+            (void)snprintf(name, sizeof(name), "subproc.%s.skipped", skips[k].jail);
+            EMIT(job, CHOKE_WARNING, name, {"reason", choice->skips[i].reason}, {"jail", choice->jail->name},
+                 {"layers", layers}, {"probe_name", job->probe});
+        }
 }
 
 /* In this order: what was skipped, what is used instead, and that the tool runs. */
@@ -85,16 +105,10 @@ void ck_event_started(const struct choke_job *job, const char *const *egress, co
     const struct choke_result *result = job->result;
     const struct ck_jail_choice *jail = &plan->jail;
     char name[64];
-    /* Before the flag below is set: an event that no one receives must not use it up. */
+    /* Before a flag is set: an event that no one receives must not use it up. */
     if (!job->context->on_event)
         return;
-    if (jail->skipped && !atomic_flag_test_and_set(&skipped_reported)) {
-        (void)snprintf(name, sizeof(name), "subproc.%s.skipped", jail->skipped);
-        char layers[256];
-        join(result->layers, layers, sizeof(layers));
-        EMIT(job, CHOKE_WARNING, name, {"reason", jail->reason}, {"jail", jail->jail->name}, {"layers", layers},
-             {"probe_name", job->probe});
-    }
+    emit_skipped(job, jail);
     if (plan->git_message && !job->context->git_reported) {
         job->context->git_reported = true;
         EMIT(job, CHOKE_WARNING, "subproc.git.hidden", {"tool", result->tool_name}, {"message", plan->git_message},
@@ -206,6 +220,13 @@ void ck_event_egress(const struct choke_job *job, const struct ck_gate_event *ev
          {"host", event->host}, {"port", port}, {"rule", event->rule}, {"address", event->address},
          {"protocol", event->protocol}, {"connection", connection}, {"reason", event->reason},
          {"message", event->message}, {"sent_bytes", sent}, {"received_bytes", received}, {"probe_name", job->probe});
+}
+
+/* install is NULL if the entry does not say how. */
+void ck_event_missing(const struct choke_context *context, const struct ck_tool *tool, const char *install)
+{
+    EMIT_CONTEXT(context, CHOKE_WARNING, "tool.missing", {"tool", tool->name},
+                 {"required", tool->required ? "true" : ""}, {"install", text_of(install)});
 }
 
 /* ---- the audit log ---- */

@@ -297,8 +297,7 @@ static void choose_notes(struct gather *gather)
      * memfd_create fails.
      */
     gather->later = CK_OUTLET(isatty(STDERR_FILENO) ? memfd_create("notes", MFD_CLOEXEC) : -1);
-    gather->events = (struct ck_event_printer){gather->later.fd >= 0 ? &gather->later : &gather->session.notes, form,
-                                               gather->given.verbose};
+    gather->events = (struct ck_event_printer){&gather->session.notes, form, gather->given.verbose};
 }
 
 /*
@@ -308,7 +307,12 @@ static void choose_notes(struct gather *gather)
 static int make_ready(struct gather *gather, const char *repository, struct choke_error *error)
 {
     struct choke_options options = {
-        .policy_path = gather->given.policy, .on_event = print_event, .event_data = &gather->events};
+        .policy_path = gather->given.policy,
+        .on_event = print_event,
+        .event_data = &gather->events,
+        /* With --only the probes that were asked for report their own tools. */
+        .report_missing = gather->given.only.count == 0,
+    };
     int r = open_root(gather, repository, error);
 
     if (r == 0)
@@ -324,6 +328,9 @@ static int make_ready(struct gather *gather, const char *repository, struct chok
     choose_notes(gather);
     if (r == 0)
         r = choke_context_new(&options, &gather->context, error);
+    /* What is missing was printed at once: the table begins after this. */
+    if (gather->later.fd >= 0)
+        gather->events.notes = &gather->later;
     /* A locked policy of the machine refuses the probes too: they choose what is called. */
     if (r == 0)
         r = choke_locked(gather->context, gather->given.probes ? "another probes file" : NULL, error);

@@ -56,6 +56,15 @@ const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck
     return state;
 }
 
+/* The native jail has two forms of one name; the first one tried is what the run should have had. */
+static void add_skip(struct ck_jail_choice *choice, const struct ck_jail *jail, const char *reason)
+{
+    for (size_t i = 0; i < choice->skip_count; i++)
+        if (strcmp(choice->skips[i].jail, jail->name) == 0)
+            return;
+    choice->skips[choice->skip_count++] = (struct ck_jail_skip){.jail = jail->name, .reason = reason};
+}
+
 /* Sets choice->jail to the first jail that holds; if none does, it stays NULL. */
 static int choose_first(struct ck_jails *jails, const struct ck_jail *const *wanted, size_t count,
                         struct ck_jail_form form, struct ck_jail_choice *choice, struct choke_error *error)
@@ -71,10 +80,8 @@ static int choose_first(struct ck_jails *jails, const struct ck_jail *const *wan
             choice->reports_attempts = state->reports_attempts;
             choice->libraries = state->libraries;
             choice->names_execs = state->names_execs;
-            /* Only the first one is reported: that is the jail that the run should have had. */
-        } else if (!choice->skipped) {
-            choice->skipped = wanted[i]->name;
-            choice->reason = state->reason;
+        } else {
+            add_skip(choice, wanted[i], state->reason);
         }
     }
     return 0;

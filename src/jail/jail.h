@@ -68,10 +68,16 @@ struct ck_jails {
     void *data;
 };
 
+/* A jail that was wanted and does not hold. */
+struct ck_jail_skip {
+    const char *jail;   /* its name */
+    const char *reason; /* not_linux, not_installed, not_permitted */
+};
+
 struct ck_jail_choice {
     const struct ck_jail *jail;
-    const char *skipped;   /* the first jail that was wanted and does not hold; or NULL */
-    const char *reason;    /* not_linux, not_installed, not_permitted */
+    struct ck_jail_skip skips[CK_JAILS_MAX]; /* in the order in which they were tried; each name once */
+    size_t skip_count;
     bool reports_attempts; /* with egress: as in struct ck_jail_state */
     bool libraries;        /* as in struct ck_jail_state */
     bool names_execs;      /* as in struct ck_jail_state */

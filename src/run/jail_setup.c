@@ -292,7 +292,7 @@ static int refuse_namespaces(struct ck_plan *plan, const struct ck_tool *tool, c
     bool none = plan->jail.jail == &ck_jail_none;
     (void)ck_error_set(&plan->verdict.error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
                        "'%s' of '%s' needs a jail with namespaces, and this run %s", key, tool->name,
-                       none && !plan->jail.skipped
+                       none && plan->jail.skip_count == 0
                            ? "has no jail; use --jail auto"
                            : "has none that holds; 'chokepoint doctor' shows which layer is missing");
     return ck_plan_refuse(plan, tool, key);

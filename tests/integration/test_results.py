@@ -156,13 +156,13 @@ def test_jail_that_is_not_to_be_had(box, route, options, outcome):
     assert (answer.status, answer.outcome) == (125, outcome)
 
 
-def test_external_tool_runs_uncaged_with_one_warning(box):
+def test_external_tool_runs_uncaged_with_one_warning_for_each_jail(box):
     policy = box.write_policy(say_args={"route": "external"})
     answer = on_fake_kernel(box, "seccomp", "say_args", "x", policy=policy)
     assert answer.stream("stdout") == b"x\0"
     assert answer["jail"] == "none"
     assert [(event["event"], event["level"], event["reason"]) for event in box.events(answer)] == [
-        ("subproc.native.skipped", "warning", "not_permitted")]
+        ("subproc.native.skipped", "warning", "not_permitted"), ("subproc.bwrap.skipped", "warning", "not_installed")]
     assert (box.events(answer)[0]["jail"], box.events(answer)[0]["layers"]) == ("none", "no_new_privs")
 
 

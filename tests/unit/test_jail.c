@@ -20,8 +20,11 @@ static void auto_falls_back_to_none_and_says_what_it_skipped(void **state)
     struct choke_error error = {0};
     assert_int_equal(ck_jail_choose(&(struct ck_jails){0}, CHOKE_JAIL_AUTO, plain, &choice, &error), 0);
     assert_string_equal(choice.jail->name, "none");
-    assert_string_equal(choice.skipped, "native");
-    assert_string_equal(choice.reason, "not_installed");
+    assert_int_equal(choice.skip_count, 2);
+    assert_string_equal(choice.skips[0].jail, "native");
+    assert_string_equal(choice.skips[1].jail, "bwrap");
+    assert_string_equal(choice.skips[0].reason, "not_installed");
+    assert_string_equal(choice.skips[1].reason, "not_installed");
 }
 
 static void none_skips_nothing(void **state)
@@ -30,7 +33,7 @@ static void none_skips_nothing(void **state)
     struct ck_jail_choice choice;
     struct choke_error error = {0};
     assert_int_equal(ck_jail_choose(&(struct ck_jails){0}, CHOKE_JAIL_NONE, plain, &choice, &error), 0);
-    assert_null(choice.skipped);
+    assert_int_equal(choice.skip_count, 0);
     assert_string_equal(choice.jail->layers[0], "no_new_privs");
 }
 
@@ -118,8 +121,8 @@ static void the_most_that_holds_is_chosen(void **state)
             continue;
         }
         assert_ptr_equal(choice.jail, cases[i].jail);
-        assert_int_equal(!!choice.skipped, cases[i].skipped);
-        assert_true(!choice.skipped || strcmp(choice.reason, "not_permitted") == 0);
+        assert_int_equal(choice.skip_count > 0, cases[i].skipped);
+        assert_true(choice.skip_count == 0 || strcmp(choice.skips[0].reason, "not_permitted") == 0);
     }
 }
 

@@ -136,7 +136,7 @@ static void a_script_is_executed_by_its_path(void **state)
     struct ck_plan plan;
     assert_int_equal(ck_plan_make(&fixture->sources, &request, &plan), 0);
     assert_string_equal(plan.exec_path, in(fixture->sandbox, "bin/caged"));
-    assert_string_equal(plan.jail.skipped, "native");
+    assert_string_equal(plan.jail.skips[0].jail, "native");
     ck_plan_done(&plan);
 }
 
