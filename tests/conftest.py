@@ -30,13 +30,14 @@ from jails import JAILS, Cell, EgressCell  # noqa: E402
 from machine import MachineBox  # noqa: E402
 from processes import describe, wait_until  # noqa: E402
 from network import Network  # noqa: E402
+from scanners import ScannersBox  # noqa: E402
 
 PR_SET_CHILD_SUBREAPER = 36
 
 # pytest-xdist keeps the tests of one file in one process, because they share fixtures. These files
 # share nothing and take long, so their tests are spread.
 APART = {"test_catalog_build.py", "test_catalog_java.py", "test_catalog_python.py", "test_collect_slices.py", "test_cpu_hog.py",
-         "test_doctor.py", "test_foreign_proc.py",
+         "test_doctor.py", "test_foreign_proc.py", "test_hostile_history.py", "test_scanner_semgrep.py",
          "test_git_repository.py", "test_grammar_properties.py", "test_jail_races.py", "test_shortage.py", "test_overlay_tree.py", "test_swapped_binary.py"}
 
 # These files share a fixture that is expensive to make: one daemon serves them all.
@@ -102,6 +103,8 @@ PLAIN |= {"test_no_hidden_character_is_shown", "test_values_of_options_are_escap
           "test_allowed_options_are_listed_as_the_tool_reads_them", "test_reference_readers_agree_where_they_must",
           "test_allowed_vectors_neither_write_nor_read_elsewhere", "test_cut_list_still_has_what_runs_later",
           "test_resources_are_measured"}
+# gitleaks, and stand-ins of other scanners, with many arguments; test_scanners.py has each of them once under ASan.
+PLAIN |= {"test_scanner_gitleaks.py", "test_scanner_bill.py", "test_scanner_semgrep.py", "test_hostile_history.py"}
 # strace makes each system call of the command fail, and LeakSanitizer does not work in a process that is traced.
 # test_no_memory.py and test_no_descriptors.py have shortages under ASan.
 PLAIN |= {"test_shortage_of_a_look.py"}
@@ -261,6 +264,13 @@ def machine_box(stage, superuser, ordinary):  # pylint: disable=unused-argument
 def root_machine_box(stage, superuser):
     """The same for root."""
     yield from box_of(stage, superuser, lambda base: MachineBox(stage, superuser, base))
+
+
+@pytest.fixture(params=CALLERS)
+def scanners_box(request, stage, superuser):  # pylint: disable=unused-argument
+    """Each kind of caller on a machine with its own /usr/local and /opt. Only root can make such a machine."""
+    actor = request.getfixturevalue({"root": "superuser", "user": "ordinary"}[request.param])
+    yield from box_of(stage, actor, lambda base: ScannersBox(stage, actor, base))
 
 
 @pytest.fixture(params=CELLS)

@@ -1,5 +1,5 @@
-"""The default policy and the scanners that are not installed: stand-ins print the arguments that
-the real ones would get.
+"""The arguments of the scanners in the default policy: stand-ins print those that the real ones would get. What the
+scanners do with them is in test_scanner_*.py.
 
 Ordinary calls pass, with the injected arguments right after the subcommand. Calls that write,
 post, fetch or leave the root are refused.
@@ -11,9 +11,7 @@ import pytest
 from escapes import refused, some
 
 SEMGREP = ["--metrics=off", "--disable-version-check"]
-SYFT = ["--from=dir", "--from=file"]
 LEAKS = ["--no-banner", "--redact"]
-TREE = LEAKS + ["--no-git"]
 
 ALLOWED = [
     ("semgrep scan", SEMGREP, ["--config=./rules.yml", "--json", "."]),
@@ -25,17 +23,24 @@ ALLOWED = [
                                "rules.yml"]),
     ("semgrep scan", SEMGREP, ["--config=./rules.yml", "--severity=ERROR", "--severity", "WARNING", "--no-git-ignore",
                                "--", "src"]),
-    ("syft scan", SYFT, ["."]),
-    ("syft scan", SYFT, ["-o", "syft-json", "-q", "src"]),
-    ("syft scan", SYFT, ["-ospdx-json", "--output=cyclonedx-json@1.5", "--exclude", "./src/**", "."]),
+    ("syft scan", [], ["."]),
+    ("syft scan", [], ["-o", "syft-json", "-q", "src"]),
+    ("syft scan", [], ["-ospdx-json", "--output=cyclonedx-json@1.5", "--exclude", "./src/**", "."]),
+    ("syft scan", [], ["oci-dir:src", "-o", "syft-json"]),
+    ("syft scan", [], ["docker-archive:sbom.json"]),
     ("grype", [], ["sbom.json", "-o", "json"]),
+    ("grype", [], ["sbom:sbom.json", "-o", "json"]),
+    ("grype", [], ["dir:.", "oci-archive:./sbom.json"]),
     ("grype", [], ["--only-fixed", "--fail-on=high", "--output", "sarif", "./sbom.json"]),
     ("grype", [], ["-q", "--by-cve"]),
-    ("gitleaks detect", TREE, ["--source=.", "--report-format", "json", "--report-path=-", "--exit-code", "0"]),
-    ("gitleaks detect", TREE, ["-s", ".", "--no-git", "-v", "--no-banner", "-f", "sarif", "-r", "/dev/stdout"]),
+    ("gitleaks detect", LEAKS, ["--source=.", "--report-format", "json", "--report-path=-", "--exit-code", "0"]),
+    ("gitleaks detect", LEAKS, ["-s", ".", "--no-git", "-v", "--no-banner", "-f", "sarif", "-r", "/dev/stdout"]),
     ("gitleaks dir", LEAKS, [".", "--redact", "-l", "warn", "--max-target-megabytes=1", "--report-path", "-"]),
     ("gitleaks dir", LEAKS, ["src", "-c", "rules.yml", "-b", "sbom.json", "--ignore-gitleaks-allow"]),
+    ("gitleaks git", LEAKS, ["."]),
+    ("gitleaks git", LEAKS, ["--staged", "--pre-commit", "--platform=github", "-f", "json", "-r", "-"]),
     ("gitleaks stdin", LEAKS, []),
+    ("tree-sitter dump-languages", [], []),
     ("tree-sitter parse", [], ["src/a.py", "--quiet", "--stat"]),
     ("tree-sitter parse", [], ["-x", "--scope=source.python", "--timeout=1000", "--", "src/a.py"]),
 ]
@@ -59,13 +64,17 @@ REFUSED = [
     ["syft", "scan", "-o", "json=/etc/x", "."], ["syft", "scan", "--output=syft-json=x", "."],
     ["syft", "scan", "-o", "template", "-t", "x", "."], ["syft", "scan", "--file=x", "."],
     ["syft", "scan", "-c", "x", "."], ["syft", "scan", "--enrich=all", "."], ["syft", "scan", "--base-path=/", "."],
+    ["syft", "scan", "oci-dir:/"], ["syft", "scan", "oci-dir:../outside"], ["syft", "scan", "docker-archive:/etc/passwd"],
+    ["syft", "scan", "oci-registry:src"], ["syft", "scan", "podman:src"], ["syft", "scan", "singularity:sbom.json"],
+    ["syft", "scan", "snap:sbom.json"], ["syft", "scan", "dir:docker:src"],
     ["syft", "attest", "x"], ["syft", "login"], ["syft", "convert", "x"], ["syft", "-o", "json", "scan", "."],
     ["grype", "/"], ["grype", "sbom:/etc/passwd"], ["grype", "dir:/"], ["grype", "docker:alpine"],
     ["grype", "alpine:latest"], ["grype", "db", "update"], ["grype", "--file=x", "sbom.json"],
     ["grype", "-o", "json=x", "sbom.json"], ["grype", "-c", "x", "sbom.json"],
     ["grype", "-o", "template", "-t", "x", "sbom.json"], ["grype", "--vex=x", "sbom.json"],
     ["grype", "../outside/sbom.json"], ["gitleaks", "detect", "--log-opts=--output=x"],
-    ["gitleaks", "git", "."], ["gitleaks", "protect", "--staged"], ["gitleaks", "detect", "--source=/etc"],
+    ["gitleaks", "git", "/etc"], ["gitleaks", "git", "--log-opts=--all", "."], ["gitleaks", "git", "--platform=https://x", "."],
+    ["gitleaks", "git", "https://localhost/x.git"], ["gitleaks", "protect", "--staged"], ["gitleaks", "detect", "--source=/etc"],
     ["gitleaks", "detect", "-s../outside"], ["gitleaks", "dir", "--follow-symlinks", "."], ["gitleaks", "dir", "/etc"],
     ["gitleaks", "detect", "-r", "report.json"], ["gitleaks", "detect", "--report-path=/etc/x"],
     ["gitleaks", "detect", "--redact=0"], ["gitleaks", "detect", "--redact", "0"],

@@ -194,7 +194,7 @@ def test_the_table_fits_the_terminal_and_stays(prepared, columns):
                                   env=prepared.environment(TERM="xterm"))
     lines, widest = shown(written)
     assert status == 0 and widest < min(columns, 80 + 1)
-    assert len([line for line in lines if line]) == 1 + 13
+    assert len([line for line in lines if line]) == 1 + 14
     assert has_line(lines, "PROBE", "STATE") and has_line(lines, "snapshot", " ok")
     assert has_line(lines, "missing", "tool_missing") and has_line(lines, "inapplicable", "skipped")
     assert not has_line(lines, "running") and not has_line(lines, "waiting")

@@ -28,6 +28,10 @@ LINTERS = {"eslint": "9.15.0", "prettier": "3.3.3"}
 SUITE = {"package": "strong-remoting@3.17.0", "before": "2026-01-01",
          "sha512": "MfDyLxmoSizuxBE5C8S2A9nPmy4sQquoZNs6NtbSEmaX2OFKlvb/AhTKU9An+Xuee1RRQHEIun8Q/nO+Lp/H6g=="}
 
+# A grammar of tree-sitter, as sources; what is in the archive is compiled.
+GRAMMAR = {"package": "tree-sitter-json@0.24.8",
+           "sha512": "Tc9ZZYwHyWZ3Tt1VEw7Pa2scu1YO7/d2BCBbKTx5hXwig3UfdQjsOPkPyLpDJOn/m1UBEWYAtSdGAwCSyagBqQ=="}
+
 HELPERS = ["node-scripts"]  # the set that `npm test` needs
 
 INSTALL = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=5"]
@@ -89,13 +93,29 @@ def project(box, runner, test, packages=None):
     box.file("root/test/one.test.js", test)
 
 
+def unpack(pinned, directory):
+    """A package of the registry, as directory/package, after its digest was compared."""
+    packed = npm(["npm", "pack", "--silent", pinned["package"]], directory).decode().split()[-1]
+    digest = base64.b64encode(hashlib.sha512((directory / packed).read_bytes()).digest()).decode()
+    assert digest == pinned["sha512"], f"{packed} is another file: {digest}"
+    subprocess.run(["tar", "-xzf", packed, "--no-same-owner"], cwd=directory, check=True)
+
+
+def grammar() -> pathlib.Path:
+    """The package GRAMMAR, with a compiled json.so in it."""
+    def fetch(directory):
+        unpack(GRAMMAR, directory)
+        package = directory / "package"
+        shutil.rmtree(package / "prebuilds")
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-w", "-Isrc", "src/parser.c", "-o", "json.so"], cwd=package, check=True)
+        return package
+    return kept_as(GRAMMAR["package"], fetch)
+
+
 def suite() -> pathlib.Path:
     """The package SUITE, unpacked, with its node_modules."""
     def fetch(directory):
-        packed = npm(["npm", "pack", "--silent", SUITE["package"]], directory).decode().split()[-1]
-        digest = base64.b64encode(hashlib.sha512((directory / packed).read_bytes()).digest()).decode()
-        assert digest == SUITE["sha512"], f"{packed} is another file: {digest}"
-        subprocess.run(["tar", "-xzf", packed, "--no-same-owner"], cwd=directory, check=True)
+        unpack(SUITE, directory)
         npm([*INSTALL, f"--before={SUITE['before']}", "--prefix", str(directory / "package")], directory / "package")
         return directory / "package"
     return kept_as(SUITE["package"], fetch)

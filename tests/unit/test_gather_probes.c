@@ -185,7 +185,7 @@ static void the_embedded_probes_load(void **state)
 
     if (ck_probes_load(NULL, NULL, &probes, &error) < 0)
         fail_msg("%s", error.message);
-    assert_int_equal(probes.count, 11);
+    assert_int_equal(probes.count, 12);
     ck_probes_done(&probes);
 }
 

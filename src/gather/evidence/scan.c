@@ -107,6 +107,19 @@ CK_EVIDENCE_READER(semgrep)
 
 /* ---- gitleaks ---- */
 
+/* Of a history: the commit that has the line. Takes finding; NULL means out of memory. */
+static json_t *with_commit(json_t *finding, const json_t *commit)
+{
+    const char *id = json_string_value(commit);
+
+    if (!finding || !id || id[0] == '\0')
+        return finding;
+    if (ck_evidence_set(finding, "commit", ck_evidence_text(id, strlen(id))) == 0)
+        return finding;
+    json_decref(finding);
+    return NULL;
+}
+
 /* gitleaks has no severities. A credential in a repository counts as high. */
 static bool add_leak(struct ck_evidence_list *list, json_t *counts, const json_t *leak)
 {
@@ -116,8 +129,9 @@ static bool add_leak(struct ck_evidence_list *list, json_t *counts, const json_t
     if (!id || !json_is_string(path))
         return false;
     ck_evidence_count(counts, id, 1);
-    ck_evidence_list_add(list, make_finding(id, "high", ck_evidence_string(json_object_get(leak, "Description")), path,
-                                            ck_evidence_number(json_object_get(leak, "StartLine"))));
+    json_t *finding = make_finding(id, "high", ck_evidence_string(json_object_get(leak, "Description")), path,
+                                   ck_evidence_number(json_object_get(leak, "StartLine")));
+    ck_evidence_list_add(list, with_commit(finding, json_object_get(leak, "Commit")));
     return true;
 }
 

@@ -3,8 +3,9 @@ Attacker: the repository. Means: scanners call git by themselves, without chokep
 and git runs what .git/config and .gitattributes name: textconv programs on "git log -p"
 (gitleaks), a file system monitor on "git status" and "git ls-files" (semgrep), hooks.
 
-Expected: nothing runs. gitleaks cannot execute git at all; semgrep's git is configured by its
-environment. Stand-ins call git as the scanners do. Plainly called they run the attacker's program.
+Expected: nothing runs. gitleaks may execute git, and git nothing but itself; semgrep cannot execute git at all.
+Stand-ins call git as the scanners do. Plainly called they run the attacker's program. test_hostile_history.py has the
+real gitleaks and every means.
 """
 import subprocess
 

@@ -100,7 +100,7 @@ def test_index_option_is_refused(user_box, project, args):
 
 
 @pytest.mark.parametrize("args", [["generate"], ["build"], ["test"], ["playground"], ["init-config"], ["fuzz"],
-                                   ["highlight", "a.ts"], ["query", "a.ts"], ["tags", "a.ts"], ["dump-languages"],
+                                   ["highlight", "a.ts"], ["query", "a.ts"], ["tags", "a.ts"],
                                    ["parse", "--lib-path=./evil.so", "a.ts"], ["parse", "-l", "./evil.so", "a.ts"],
                                    ["parse", "-p", ".", "a.ts"], ["parse", "--grammar-path=.", "a.ts"],
                                    ["parse", "--config-path=x", "a.ts"], ["parse", "--rebuild", "a.ts"],
