@@ -43,7 +43,7 @@ install: build ## install to PREFIX (/usr/local), beneath DESTDIR where given
 
 fmt: ## put every C file into the project's format
 	@tools/setup.sh test
-	find include src tests examples bench -name '*.[ch]' -exec clang-format -i {} +
+	find include src tests examples bench bindings -name '*.[ch]' -exec clang-format -i {} +
 
 fuzz: ## fuzz each target for FUZZ_SECONDS (600); new inputs stay in build-asan/
 	@tools/setup.sh test

@@ -22,6 +22,7 @@ libc-ares-dev   module libcares
 npm             command npm
 util-linux      command flock
 python3         file /usr/bin/python3
+python3-dev     file /usr/include/python3.11/Python.h
 git             command git
 '
 needs_test='
@@ -65,6 +66,10 @@ lua5.4                command lua5.4
 golang-go             file /usr/bin/go
 cargo                 file /usr/bin/cargo
 python3-lxml          python lxml
+python3-mesonpy       python mesonpy
+python3-pip           file /usr/bin/pip
+python3-venv          python venv
+patchelf              command patchelf
 '
 # Tools of the catalogue that only `make test SUITES=full` runs: about 1 GB.
 needs_full='

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""One source file creates processes: no other file in src/ may name a call that creates or replaces one (R25)."""
+"""One source file creates processes: no other file in src/ and bindings/ may name a call that creates or replaces one (R25)."""
 import os
 import re
 import sys
@@ -29,7 +29,7 @@ def problems(path, text):
 
 
 def main():
-    files = [path for path in csource.find(ROOT, ["src"]) if path != CREATOR]
+    files = [path for path in csource.find(ROOT, ["src", "bindings"]) if path != CREATOR]
     found = [problem for path in files for problem in problems(path, csource.read(ROOT, path))]
     if not os.path.exists(os.path.join(ROOT, CREATOR)):
         found.append(f"{CREATOR} does not exist")

@@ -10,7 +10,7 @@ import sys
 import csource
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-DIRECTORIES = ["src", "include", "tests", "bench", "examples", "tools"]
+DIRECTORIES = ["src", "include", "tests", "bench", "examples", "tools", "bindings"]
 RULES = (
     (re.compile(r"[=!]= *NULL\b|\bNULL *[=!]="), "compares with NULL; write p or !p"),
     (re.compile(r"\bsizeof +[^(]"), "has sizeof without parentheses; write sizeof(x)"),

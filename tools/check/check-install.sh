@@ -59,6 +59,18 @@ for source in examples/*.c; do
 done
 [ "$count" -ge 4 ]
 
+# The Python package uses the installed library.
+package=$(dirname "$(find "$place/stage" -path '*/dist-packages/chokepoint/__init__.py')")
+for file in bindings/python/chokepoint/*.py bindings/python/chokepoint/*.pyi; do
+    cmp "$file" "$package/$(basename "$file")" || { echo "'$file' was not installed"; exit 1; }
+done
+if readelf -d "$package/_choke.abi3.so" | grep -E 'RPATH|RUNPATH'; then
+    echo "'$package/_choke.abi3.so' has a run path (RPATH or RUNPATH)"
+    exit 1
+fi
+(cd "$place/repository" && LD_LIBRARY_PATH=$libraries PYTHONPATH=$(dirname "$package") /usr/bin/python3 -c \
+    'import chokepoint; print(chokepoint.run(["git", "log", "-1", "--format=%H"], root=".", timeout=5).stdout)')
+
 # The build directory can be used without an installation, by its own description.
 uninstalled=$(cd "$build" && pwd)/meson-uninstalled
 # shellcheck disable=SC2046 # one word per flag

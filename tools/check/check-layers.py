@@ -63,11 +63,23 @@ def customer_problems(path, text):
             yield f"{path}: '{match.group(2)}': an example includes <{PUBLIC}> and system headers only"
 
 
+def binding_problems(path, text, own):
+    """A binding uses the public header, system headers and its own: what it lacks is missing in the API. own: the names of
+    the headers beside it."""
+    for match in INCLUDE.finditer(text):
+        bracket, target = match.groups()
+        if (bracket == '"' and target not in own) or (bracket == "<" and target.split("/")[0] in ARROWS):
+            yield f"{path}: '{target}': a binding includes <{PUBLIC}>, system headers and its own only"
+
+
 def main():
     sources = csource.find(os.path.join(ROOT, "src"), ["."])
     found = [p for path in sources for p in problems(path, csource.read(os.path.join(ROOT, "src"), path))]
     for path in csource.find(ROOT, ["examples"]):
         found += customer_problems(path, csource.read(ROOT, path))
+    for path in csource.find(ROOT, ["bindings"]):
+        own = set(os.listdir(os.path.dirname(os.path.join(ROOT, path))))
+        found += binding_problems(path, csource.read(ROOT, path), own)
     print("\n".join(found + [f"{len(sources)} files, {len(found)} wrong arrows"]))
     return 1 if found or not sources else 0
 

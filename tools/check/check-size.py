@@ -7,7 +7,7 @@ import sys
 import csource
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PLACES = ("include", "src", "tests", "bench", "examples", "tools")
+PLACES = ("include", "src", "tests", "bench", "examples", "tools", "bindings")
 FILE_LINES = 800
 FUNCTION_LINES = 70
 PARAMETERS = 6

@@ -176,7 +176,7 @@ def main():
     for path in tracked():
         try:
             text = csource.read(ROOT, path)
-        except (FileNotFoundError, UnicodeDecodeError):  # removed and not yet committed, or not text
+        except (FileNotFoundError, IsADirectoryError, UnicodeDecodeError):  # removed and not yet committed, a link, or not text
             continue
         files += 1
         found += problems(path, text)

@@ -106,7 +106,7 @@ def build_tsan(_):
 # ---- static checks ----
 
 def c_files():
-    places = ("include", "src", "tests", "bench", "examples")
+    places = ("include", "src", "tests", "bench", "examples", "bindings")
     found = run(["find", *(p for p in places if os.path.isdir(os.path.join(ROOT, p))), "-name", "*.[ch]"])
     return sorted(found.output.split())
 
@@ -411,6 +411,36 @@ def asan_adversarial():
 def asan_linter():
     """what the linter reads, under ASan and UBSan"""
     return about(ABOUT_SOURCES)
+
+
+def python_package(directory, env):
+    """The tests of the Python package, in development mode: what Python only warns of is an error."""
+    return pytest(["tests/python"], {"CHOKE_BUILD": os.path.join(ROOT, directory), "PYTHONDEVMODE": "1", **env}, report="python",
+                  extra=PROCESSES)
+
+
+@suite("python", "build-gcc", lane="tests")
+def python(_):
+    """the Python package"""
+    return python_package("build", {})
+
+
+@suite("mypy")
+def mypy(_):
+    """the types of the Python package hold, by mypy --strict, and so does a program that uses it"""
+    env = {"MYPYPATH": "bindings/python"}
+    with tempfile.TemporaryDirectory() as cache:
+        return check("mypy", "--strict", "--cache-dir", cache, "--python-version", "3.9", "-p", "chokepoint", env=env).add(
+            check("mypy", "--strict", "--cache-dir", cache, "tests/python/typed_program.py", *beneath("bindings/python/examples", r".*\.py"),
+                  env=env))
+
+
+@suite("asan-python", "build-asan", lane="tests")
+def asan_python(_):
+    """the Python package under ASan and UBSan: the runtime is loaded into the interpreter, which itself leaks"""
+    found = run(["clang", "-print-file-name=libclang_rt.asan-x86_64.so"]).output.strip()
+    options = SANITIZER_OPTIONS["ASAN_OPTIONS"].replace("detect_leaks=1", "detect_leaks=0")
+    return python_package("build-asan", {**SANITIZER_OPTIONS, "ASAN_OPTIONS": options, "LD_PRELOAD": found})
 
 
 def measured(kind, directory, env=None, left_out=()):

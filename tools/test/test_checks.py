@@ -375,6 +375,14 @@ def test_the_dialect_passes(line):
     assert not list(dialect.problems("a.c", f"{line}\n"))
 
 
+def test_binding_uses_the_public_header_alone():
+    own = {"choke.h"}
+    for line in ("#include <chokepoint.h>", "#include <Python.h>", '#include "choke.h"', "#include <poll.h>"):
+        assert not list(layers.binding_problems("bindings/python/src/a.c", line, own))
+    for line in ('#include "api/context.h"', "#include <base/fd.h>", '#include "../../../src/base/fd.h"'):
+        assert len(list(layers.binding_problems("bindings/python/src/a.c", line, own))) == 1
+
+
 # ---- check-abi, check-symbols ----
 
 def test_members_of_a_struct_are_found():
