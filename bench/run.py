@@ -49,6 +49,9 @@ choke_dispatch from start to end is compared with copying as much as one slice o
 directory.
 
 The coordinator (R60). See gathering.py.
+
+Other languages (R98). See bindings.py: one interpreter runs the same tool by the package, in the native jail, and by its own
+means without a jail.
 """
 
 import argparse
@@ -64,6 +67,7 @@ import sysconfig
 import tempfile
 
 import trace_steps
+from bindings import python_package
 from gathering import gathering
 from measure import Failure, Worker, batch_size, quartiles, ratios, alternate
 
@@ -715,7 +719,8 @@ def write_json(path, lab, options):
 PARTS = {"single": single_runs, "processor": processor_time, "looks": looks, "steps": steps, "jails": jails,
          "command": commands, "jail-steps": jail_steps, "judging": judging, "egress": egress, "large": large_caller,
          "capture": capture, "memory": capture_memory, "many": many_at_once, "audit": audited_runs,
-         "verify": verified_log, "dispatch": dispatches, "lint": linting, "gather": gathering}
+         "verify": verified_log, "dispatch": dispatches, "lint": linting, "gather": gathering,
+         "python": python_package}
 
 
 def main():
