@@ -105,6 +105,8 @@ PLAIN |= {"test_no_hidden_character_is_shown", "test_values_of_options_are_escap
           "test_resources_are_measured"}
 # gitleaks, and stand-ins of other scanners, with many arguments; test_scanners.py has each of them once under ASan.
 PLAIN |= {"test_scanner_gitleaks.py", "test_scanner_bill.py", "test_scanner_semgrep.py", "test_hostile_history.py"}
+# An interpreter is not sanitized; the suite asan-python loads the runtime into one.
+PLAIN |= {"test_python.py"}
 # strace makes each system call of the command fail, and LeakSanitizer does not work in a process that is traced.
 # test_no_memory.py and test_no_descriptors.py have shortages under ASan.
 PLAIN |= {"test_shortage_of_a_look.py"}
@@ -176,9 +178,10 @@ def stage():
     top.chmod(0o755)
     try:
         wanted = [build / "chokepoint", build / "chokepoint-attack", *(build / "src").glob("lib*.so*"),
-                  *(build / "tests/helpers").iterdir(), *(build / "examples").iterdir()]
+                  *(build / "tests/helpers").iterdir(), *(build / "examples").iterdir(),
+                  *(build / "bindings/python/chokepoint").iterdir()]
         for path in wanted:
-            if path.is_file() and (".so" in path.name or os.access(path, os.X_OK)):
+            if path.is_file() and (".so" in path.name or ".py" in path.name or os.access(path, os.X_OK)):
                 target = top / path.relative_to(build)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(path, target)
