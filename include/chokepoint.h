@@ -405,6 +405,12 @@ struct choke_request {
     bool why;
     void *job_data;     /* choke_job_data of the job from its first event on */
     size_t struct_size; /* see "structs that grow" */
+    /*
+     * Where the entry's workspace is rw, take an overlay in its place: the repository stays as it
+     * is, and the result lists what the tool wrote and what of it would run later. Needs the native
+     * jail.
+     */
+    bool overlay;
 };
 
 #define CHOKE_TIMEOUT_FROM_POLICY UINT64_MAX
@@ -519,6 +525,12 @@ struct choke_result {
     uint64_t denied_more; /* how many more */
 
     uint64_t timeout_ms; /* that applied, also if it came from the policy; 0 if the call was refused */
+
+    /*
+     * The run was in a jail without a network, and the entry would have let the request ask for
+     * these rules in egress, NULL-terminated. NULL if it asked for some, or may ask for none.
+     */
+    const char *const *egress_offer;
 };
 
 CHOKE_API void choke_result_free(struct choke_result *result); /* NULL is fine */

@@ -150,11 +150,31 @@ void ck_result_egress(struct choke_result *result, const struct ck_proxy_gate_to
         result->limit_hit = "egress";
 }
 
+/*
+ * With a tool that runs another one, both must grant a host: the refusal says so if the caller asks.
+ * Without memory there is no offer.
+ */
+static void list_offer(struct result_box *box, const struct ck_plan *plan)
+{
+    const struct ck_list *granted = &plan->verdict.tool->egress;
+    if (granted->count == 0 || plan->verdict.parsed.nested_count > 0 || plan->jail.jail == &ck_jail_none)
+        return;
+    const char **offer = ck_arena_array(&box->text, (size_t)granted->count + 1, sizeof(*offer));
+    bool good = !!offer;
+    for (uint32_t i = 0; good && i < granted->count; i++) {
+        offer[i] = ck_arena_strdup(&box->text, granted->items[i]);
+        good = !!offer[i];
+    }
+    box->result.egress_offer = good ? offer : NULL;
+}
+
 void ck_result_started(struct choke_result *result, const struct ck_plan *plan)
 {
     struct result_box *box = (struct result_box *)result;
     if (plan->verdict.egress_count > 0)
         list_rules(box, &plan->verdict);
+    else
+        list_offer(box, plan);
     memcpy(box->layers, plan->layers, sizeof(box->layers));
     /* Names of layers are constants; only the array is copied. */
     result->layers = box->layers;

@@ -246,7 +246,9 @@ static void write_json(struct ck_session *session, const struct choke_result *re
         json_object_set_new(object, "workspace_code", json_boolean(result->workspace_code)) ||
         json_object_set_new(object, "loopback", json_boolean(result->loopback)) ||
         json_object_set_new(object, "denied", ck_denial_array(result)) ||
-        json_object_set_new(object, "denied_more", json_integer((json_int_t)result->denied_more)))
+        json_object_set_new(object, "denied_more", json_integer((json_int_t)result->denied_more)) ||
+        json_object_set_new(object, "egress_offer",
+                            result->egress_offer ? ck_jansson_list(result->egress_offer) : json_null()))
         session->out.error = ENOMEM;
     else
         ck_jansson_write(&session->out, object);
@@ -286,6 +288,32 @@ static void write_denials(struct ck_session *session, const struct choke_result 
     free(text);
 }
 
+/* A tool that fails for lack of a network says so in its own words, and does not know what to add. */
+static void write_offer(struct ck_session *session, const struct choke_result *result)
+{
+    char *text = NULL;
+    size_t length = 0;
+
+    if (!result->egress_offer || (result->outcome == CHOKE_EXITED && result->exit_code == 0))
+        return;
+    FILE *line = open_memstream(&text, &length);
+    if (!line) {
+        session->notes.error = ENOMEM;
+        return;
+    }
+    (void)fprintf(line, "chokepoint: '%s' had no network; if it needs one, add", result->tool_name);
+    for (const char *const *rule = result->egress_offer; *rule; rule++) {
+        (void)fputs(" --egress ", line);
+        ck_text_print_quoted(line, *rule);
+    }
+    (void)fputc('\n', line);
+    if (fclose(line) == 0)
+        ck_outlet_write(&session->notes, text, length);
+    else
+        session->notes.error = ENOMEM;
+    free(text);
+}
+
 int ck_report_result(struct ck_session *session, enum ck_report_form form, const struct choke_result *result, bool why)
 {
     int status = exit_status(result, session->signal);
@@ -304,8 +332,10 @@ int ck_report_result(struct ck_session *session, enum ck_report_form form, const
     bool expected = is_reader_gone(session) && result->outcome == CHOKE_CANCELLED;
     if (result->error.outcome != CHOKE_NONE && !expected)
         ck_report_message(session, &result->error);
-    if (!expected)
+    if (!expected) {
         write_denials(session, result, why);
+        write_offer(session, result);
+    }
     return passed_on(session, status);
 }
 

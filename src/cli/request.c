@@ -171,6 +171,8 @@ int ck_request_build(struct ck_request *ret_request, const struct ck_request_opt
         .jail = (enum choke_jail)given->jail,
         .require_jail = given->require_jail,
         .keep_path = given->keep,
+        .struct_size = sizeof(struct choke_request),
+        .overlay = given->overlay,
         .sandbox = given->sandbox,
         .keep_head_bytes = head_bytes(given),
     };

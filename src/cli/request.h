@@ -26,6 +26,7 @@ struct ck_request_options {
     size_t keep_head_bytes;       /* CK_REQUEST_NOT_GIVEN: none */
     int jail;                     /* enum choke_jail */
     bool require_jail;
+    bool overlay;     /* an overlay in place of a writable root */
     const char *keep; /* NULL: changes are not copied */
     bool sandbox;
     const char *policy; /* NULL: the default one */
@@ -65,7 +66,9 @@ extern const struct ck_choice ck_request_jails[];
      CK_REQUEST_TARGET(jail), .choices = ck_request_jails}, \
     {"--require-jail", NULL, "refuse rather than run without a jail", CK_OPTION_FLAG, \
      CK_REQUEST_TARGET(require_jail)}, \
-    {"--keep", "DIR", "copy the tool's changes to DIR (workspace: overlay only)", CK_OPTION_STRING, CK_OFFER_DIRECTORIES, \
+    {"--overlay", NULL, "leave the root as it is: list what the tool wrote, and what runs later", CK_OPTION_FLAG, \
+     CK_REQUEST_TARGET(overlay)}, \
+    {"--keep", "DIR", "copy the tool's changes to DIR (workspace: overlay, or --overlay)", CK_OPTION_STRING, CK_OFFER_DIRECTORIES, \
      CK_REQUEST_TARGET(keep)}, \
     {"--sandbox", NULL, "for untrusted code: requires a jail, passes no secret", CK_OPTION_FLAG, \
      CK_REQUEST_TARGET(sandbox)}, \

@@ -84,6 +84,7 @@ static json_t *variable_entry(const void *from, uint32_t index)
     struct object object = object_new();
     set(&object, "name", text(variable->name));
     set(&object, "value", text(variable->value));
+    set(&object, "when", text(variable->offline ? "offline" : NULL));
     return take(&object);
 }
 

@@ -274,7 +274,8 @@ static const struct ck_variable *find_variable(const struct ck_tool *tool, const
 
 static const char *variable_text(struct ck_policy_changes *changes, const struct ck_variable *variable)
 {
-    const char *text = ck_arena_printf(changes->arena, "%s=%s", variable->name, variable->value);
+    const char *text = ck_arena_printf(changes->arena, "%s=%s%s", variable->name, variable->value,
+                                       variable->offline ? " when offline" : "");
     changes->failed = changes->failed || !text;
     return text;
 }
@@ -286,7 +287,7 @@ static void diff_set_env(const struct ck_diff_pair *pair)
     for (uint32_t i = 0; i < pair->before->set_env_count; i++) {
         const struct ck_variable *was = &pair->before->set_env[i];
         const struct ck_variable *is = find_variable(pair->after, was->name);
-        if (!is || strcmp(was->value, is->value) != 0)
+        if (!is || strcmp(was->value, is->value) != 0 || was->offline != is->offline)
             ck_change_add(changes, WIDENS, "set_env", variable_text(changes, was),
                           is ? variable_text(changes, is) : NULL);
     }

@@ -227,15 +227,18 @@ static size_t count_strings(const char *const *strings)
 }
 
 /*
- * Does one of the tools, up to the NULL, set the variable, in upper or lower case? npm reads its
- * options in both.
+ * Does one of the tools, up to the NULL, set the variable in such a run, in upper or lower case? npm
+ * reads its options in both.
  */
-static bool is_set(const struct ck_tool *const *tools, const char *name, size_t length)
+static bool is_set(const struct ck_tool *const *tools, bool offline, const char *name, size_t length)
 {
     for (; *tools; tools++)
-        for (uint32_t i = 0; i < (*tools)->set_env_count; i++)
-            if (strncasecmp((*tools)->set_env[i].name, name, length) == 0 && (*tools)->set_env[i].name[length] == '\0')
+        for (uint32_t i = 0; i < (*tools)->set_env_count; i++) {
+            const struct ck_variable *variable = &(*tools)->set_env[i];
+            bool same = strncasecmp(variable->name, name, length) == 0 && variable->name[length] == '\0';
+            if (same && (offline || !variable->offline))
                 return true;
+        }
     return false;
 }
 
@@ -265,12 +268,13 @@ const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy
         for (uint32_t i = 0; i < (*tool)->set_env_count; i++) {
             const struct ck_variable *variable = &(*tool)->set_env[i];
             /* A tool further inside sets it too, and its value is used. */
-            if (!is_set(tool + 1, variable->name, strlen(variable->name)))
+            if ((host->offline || !variable->offline) &&
+                !is_set(tool + 1, host->offline, variable->name, strlen(variable->name)))
                 env[at++] = ck_arena_printf(arena, "%s=%s", variable->name, variable->value);
         }
     for (size_t i = 0; i < extra_count; i++)
         /* What the policy sets wins over what the caller gives. */
-        if (!is_set(tools, extras[i], strcspn(extras[i], "=")))
+        if (!is_set(tools, host->offline, extras[i], strcspn(extras[i], "=")))
             env[at++] = ck_arena_strdup(arena, extras[i]);
     /* Checked once for all: a NULL in the middle would end the environment early. */
     for (size_t i = 0; i < at; i++)

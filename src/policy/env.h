@@ -15,6 +15,7 @@ struct ck_host_environment {
     const char *home;
     const char *lang;
     const char *lc_all;
+    bool offline; /* no host is reached: variables with 'when: offline' are set */
 };
 
 #define CK_ENV_DEFAULT_HOME "/nonexistent"

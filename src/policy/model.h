@@ -77,6 +77,7 @@ void ck_policy_limits_least(struct ck_limits *least, const struct ck_limits *oth
 struct ck_variable {
     const char *name;
     const char *value;
+    bool offline; /* when: offline; it is set only for a run that has no network */
 };
 
 /* ---- arguments (R4); chokepoint-policy(5) explains the notation ---------------------------- */

@@ -228,7 +228,7 @@ int ck_sandbox_environment(struct ck_arena *arena, const struct ck_sandbox *sand
                            const struct ck_sandbox_frame *frame, const char ***ret_env, struct choke_error *error)
 {
     /* LANG and LC_ALL stay NULL: the fixed values are used. */
-    const struct ck_host_environment fixed = {.home = frame->home};
+    const struct ck_host_environment fixed = {.home = frame->home, .offline = frame->offline};
     const char **env = ck_env_build(arena, frame->policy, frame->tools, &fixed, sandbox->variables);
     if (!env)
         return ck_error_oom(error);

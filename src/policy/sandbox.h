@@ -45,6 +45,7 @@ struct ck_sandbox_frame {
     /* as for ck_env_build; what they set wins over what passed */
     const struct ck_tool *const *tools;
     const char *home;
+    bool offline; /* as in struct ck_host_environment */
 };
 
 /*

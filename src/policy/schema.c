@@ -39,6 +39,7 @@ static const cyaml_strval_t types[] = {
 static const cyaml_strval_t orders[] = {{"mixed", 0}, {"options_first", 1}};
 static const cyaml_strval_t bundles[] = {{"true", 0}, {"false", 1}}; /* into no_bundles */
 /* One word so far; without the key the member stays 0. */
+static const cyaml_strval_t occasions[] = {{"offline", 1}};
 static const cyaml_strval_t commands[] = {{"after_options", 1}};
 /* One word: a file cannot be extended, so no file can bring in another one. */
 static const cyaml_strval_t extended[] = {{"default", 1}};
@@ -75,6 +76,7 @@ static const cyaml_schema_field_t variable_fields[] = {
     CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_DEFAULT, struct ck_variable, name, 1, TEXT_MAX),
     /* 0: a variable may be set to the empty text. */
     CYAML_FIELD_STRING_PTR("value", CYAML_FLAG_DEFAULT, struct ck_variable, value, 0, TEXT_MAX),
+    CYAML_FIELD_ENUM("when", OPTIONAL_CHOICE, struct ck_variable, offline, occasions, CYAML_ARRAY_LEN(occasions)),
     CYAML_FIELD_END,
 };
 

@@ -272,7 +272,8 @@ static int refuse_overlay(struct ck_plan *plan, const struct ck_tool *tool, enum
         [CK_GRANT_NATIVE] = "is in it",
     };
     (void)ck_error_set(&plan->verdict.error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-                       "'workspace: overlay' of '%s' needs the native jail, and this run %s", tool->name, where[place]);
+                       "%s '%s' needs the native jail, and this run %s",
+                       plan->overlay ? "--overlay for" : "'workspace: overlay' of", tool->name, where[place]);
     return ck_plan_refuse(plan, tool, "workspace");
 }
 

@@ -63,6 +63,7 @@ static int step_judge(struct planner *planner)
     if (ck_judge(planner->sources->policy, planner->request, &plan->arena, &plan->verdict) < 0)
         return -ENOMEM;
     plan->tool_name = plan->verdict.tool ? plan->verdict.tool->name : NULL;
+    plan->overlay = planner->request->overlay;
     return plan->verdict.outcome == CHOKE_NONE ? 0 : -ECANCELED;
 }
 
@@ -148,7 +149,10 @@ static enum ck_plan_stdin stdin_form(const struct ck_plan *plan)
 void ck_plan_grant(const struct ck_plan_sources *sources, const struct ck_plan *plan, struct ck_grant *ret_grant)
 {
     ck_grant_of(&plan->verdict, ret_grant);
-    if (sources->learn || (sources->unchanged && ret_grant->workspace == CK_WORKSPACE_RW))
+    bool writes = ret_grant->workspace == CK_WORKSPACE_RW;
+    if (plan->overlay && writes)
+        ret_grant->overlay = plan->verdict.tool;
+    if (sources->learn || ((sources->unchanged || plan->overlay) && writes))
         ret_grant->workspace = CK_WORKSPACE_OVERLAY;
     if (!sources->learn)
         return;
@@ -232,6 +236,12 @@ static const char *find_home(struct planner *planner)
     return plan->bwrap.scratch;
 }
 
+/* Without a jail a tool has the network of its caller. */
+static bool is_offline(const struct ck_plan *plan)
+{
+    return plan->verdict.egress_count == 0 && plan->jail.jail != &ck_jail_none;
+}
+
 /*
  * The call of a probe is the same for every caller, so it takes nothing from the environment of the
  * host.
@@ -241,7 +251,8 @@ static int sandbox_environment(struct planner *planner, const struct ck_tool *co
     const struct choke_request *request = planner->request;
     struct ck_plan *plan = planner->plan;
     const char *const *host = !request->probe ? (const char *const *)environ : NULL;
-    const struct ck_sandbox_frame frame = {.policy = planner->sources->policy, .tools = tools, .home = home};
+    const struct ck_sandbox_frame frame = {
+        .policy = planner->sources->policy, .tools = tools, .home = home, .offline = is_offline(plan)};
     const struct ck_sandbox *sandbox;
     int r = ck_sandbox_make(&plan->arena, host, request->env, &sandbox, &plan->verdict.error);
     if (r == 0)
@@ -252,7 +263,8 @@ static int sandbox_environment(struct planner *planner, const struct ck_tool *co
 static int default_environment(struct planner *planner, const struct ck_tool *const *tools, const char *home)
 {
     struct ck_plan *plan = planner->plan;
-    const struct ck_host_environment host = {.home = home, .lang = getenv("LANG"), .lc_all = getenv("LC_ALL")};
+    const struct ck_host_environment host = {
+        .home = home, .lang = getenv("LANG"), .lc_all = getenv("LC_ALL"), .offline = is_offline(plan)};
     plan->env = ck_env_build(&plan->arena, planner->sources->policy, tools, &host, planner->request->env);
     return !plan->env ? -ENOMEM : 0;
 }
@@ -293,7 +305,8 @@ static int step_keep(struct planner *planner)
     if (plan->workspace != CK_WORKSPACE_OVERLAY)
         (void)ck_error_set(
             &plan->verdict.error, CHOKE_INVALID, EINVAL,
-            "cannot keep changes: the policy entry of '%s' does not have 'workspace: overlay'; leave --keep out",
+            "cannot keep changes: the policy entry of '%s' does not have 'workspace: overlay'; leave --keep out, or add "
+            "--overlay",
             plan->tool_name);
     else if (ck_keep_check(path, plan->root, &plan->arena, &plan->keep, &plan->verdict.error) == 0)
         return 0;

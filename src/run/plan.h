@@ -119,6 +119,7 @@ struct ck_plan {
     bool tool_in_workspace;     /* its file is beneath the root, too: it is no link to a file of the system */
     bool keep_executable;       /* execute_fd stays open in the tool, for the interpreter to read */
     bool why;                   /* of the request: everything that the jail refuses is named */
+    bool overlay;               /* of the request: an overlay in place of rw */
     bool learn;                 /* for `policy learn`: what the tool executes is noted, and not refused */
     struct ck_jail_choice jail;
     const char *layers[CK_LAYERS_MAX + 1]; /* the layers of the run; constants */

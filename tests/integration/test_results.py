@@ -27,7 +27,7 @@ def test_fields_come_in_the_documented_order(box):
     order = ["outcome", "exit_code", "signal", "stdout", "stderr", "output_incomplete", "duration_ms", "user_ms",
              "system_ms", "max_rss_kib", "jail", "layers", "kill", "tool", "rule", "error",
              "limits", "limit_hit", "changes", "changes_incomplete", "kept_incomplete", "egress", "unrecorded",
-             "workspace_code", "loopback", "denied", "denied_more"]
+             "workspace_code", "loopback", "denied", "denied_more", "egress_offer"]
     assert set(order) == FIELDS
     assert list(box.run("true").document) == order
     assert list(box.run("no-such-tool").document) == order

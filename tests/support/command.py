@@ -19,7 +19,7 @@ RAN = ("exited", "signaled", "timeout", "cancelled")
 FIELDS = {"outcome", "exit_code", "signal", "stdout", "stderr", "output_incomplete", "duration_ms", "user_ms",
           "system_ms", "max_rss_kib", "jail", "layers", "kill", "tool", "rule", "error", "limits",
           "limit_hit", "changes", "changes_incomplete", "kept_incomplete", "egress", "unrecorded", "workspace_code",
-          "loopback", "denied", "denied_more"}
+          "loopback", "denied", "denied_more", "egress_offer"}
 LIMITS = ("memory_mib", "processes", "cpu_s", "file_size_mib", "open_files", "egress_mib", "egress_connections")
 MECHANISMS = ("cgroup2", "cgroup1", "rlimit", "proxy")
 CHANGE_KINDS = ("added", "modified", "deleted", "mode")
@@ -132,6 +132,7 @@ def check_changes(document) -> None:
 def check_egress(document) -> None:
     egress = document["egress"]
     assert (egress is not None) == ("egress" in document["layers"])
+    assert document["egress_offer"] is None or egress is None and document["jail"] != "none"
     if egress is not None:
         assert set(egress) == {"rules", *EGRESS_COUNTS} and egress["rules"]
         assert all(is_count(egress[name]) for name in EGRESS_COUNTS)

@@ -128,7 +128,7 @@ static void a_policy_may_set_what_it_may_not_grant(void **state)
 
 static const char *search_path[] = {"/usr/local/bin", "/usr/bin", "/bin"};
 static const struct ck_policy policy = {.search_path = {search_path, 3}};
-static struct ck_variable variables[] = {{"GIT_PAGER", "cat"}, {"EMPTY", ""}};
+static struct ck_variable variables[] = {{.name = "GIT_PAGER", .value = "cat"}, {.name = "EMPTY", .value = ""}};
 static const struct ck_tool plain_tool = {.name = "git"};
 static const struct ck_tool setting_tool = {.name = "git", .set_env = variables, .set_env_count = 2};
 
@@ -160,7 +160,8 @@ static void the_parents_values_are_kept(void **state)
     (void)state;
     static const char *const wanted[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/home/u", "LANG=de_DE.UTF-8",
                                          "LC_ALL=C", NULL};
-    assert_environment(&plain_tool, &(struct ck_host_environment){"/home/u", "de_DE.UTF-8", "C"},
+    assert_environment(&plain_tool,
+                       &(struct ck_host_environment){.home = "/home/u", .lang = "de_DE.UTF-8", .lc_all = "C"},
                        (const char *[]){NULL}, wanted);
 }
 
@@ -197,13 +198,37 @@ static void set_env_and_extras_follow_in_order(void **state)
     assert_environment(&setting_tool, &(struct ck_host_environment){0}, extras, wanted);
 }
 
+/* Of two tools, the outer one must not lose its variable to one that is not set. */
+static void variable_for_offline_runs_is_set_only_there(void **state)
+{
+    (void)state;
+    static struct ck_variable outer[] = {{.name = "MODE", .value = "usual"}};
+    static struct ck_variable inner[] = {{.name = "MODE", .value = "cached", .offline = true}};
+    static const struct ck_tool tools[] = {{.name = "a", .set_env = outer, .set_env_count = 1},
+                                           {.name = "b", .set_env = inner, .set_env_count = 1}};
+    const struct ck_tool *const both[] = {&tools[0], &tools[1], NULL};
+    for (int offline = 0; offline < 2; offline++) {
+        struct ck_arena arena = {0};
+        const struct ck_host_environment host = {.offline = offline != 0};
+        const char **env = ck_env_build(&arena, &policy, both, &host, (const char *[]){"mode=mine", NULL});
+        assert_string_equal(env[4], offline ? "MODE=cached" : "MODE=usual");
+        assert_null(env[5]);
+        env = ck_env_build(&arena, &policy, both + 1, &host, (const char *[]){"mode=mine", NULL});
+        assert_string_equal(env[4], offline ? "MODE=cached" : "mode=mine");
+        assert_null(env[5]);
+        ck_arena_done(&arena);
+    }
+}
+
 static void unusable_values_of_the_parent_are_replaced(void **state)
 {
     (void)state;
     static const char *const wanted[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/nonexistent", "LANG=C.UTF-8",
                                          "LC_ALL=C.UTF-8", NULL};
     static const struct ck_host_environment hosts[] = {
-        {"", "", ""}, {"/home/\n", "a\x1b[2J", "\x7f"}, {".", "\t", "\r"}, {"relative/home", "", ""}, {"~", "", ""},
+        {.home = "", .lang = "", .lc_all = ""},      {.home = "/home/\n", .lang = "a\x1b[2J", .lc_all = "\x7f"},
+        {.home = ".", .lang = "\t", .lc_all = "\r"}, {.home = "relative/home", .lang = "", .lc_all = ""},
+        {.home = "~", .lang = "", .lc_all = ""},
     };
     for (size_t i = 0; i < COUNT(hosts); i++)
         assert_environment(&plain_tool, &hosts[i], NULL, wanted);
@@ -218,7 +243,8 @@ static void overlong_values_of_the_parent_are_replaced(void **state)
     memset(lang, 'x', sizeof(lang) - 1);
     static const char *const wanted[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/nonexistent", "LANG=C.UTF-8",
                                          "LC_ALL=C.UTF-8", NULL};
-    assert_environment(&plain_tool, &(struct ck_host_environment){home, lang, lang}, NULL, wanted);
+    assert_environment(&plain_tool, &(struct ck_host_environment){.home = home, .lang = lang, .lc_all = lang}, NULL,
+                       wanted);
 }
 
 static void running_out_of_memory_is_reported(void **state)
@@ -308,6 +334,7 @@ int main(void)
         cmocka_unit_test(the_parents_values_are_kept),
         cmocka_unit_test(set_env_and_extras_follow_in_order),
         cmocka_unit_test(set_env_holds_against_an_extra_in_another_case),
+        cmocka_unit_test(variable_for_offline_runs_is_set_only_there),
         cmocka_unit_test(unusable_values_of_the_parent_are_replaced),
         cmocka_unit_test(overlong_values_of_the_parent_are_replaced),
         cmocka_unit_test(running_out_of_memory_is_reported),

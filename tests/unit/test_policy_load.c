@@ -120,7 +120,7 @@ static const struct refused refusals[] = {
      "it must be 1 to 16777216 MiB"},
     {"too_few_open_files_are_refused", HEAD TOOL "    limits: {open_files: 7}\n", 8, 26, "it must be 8 to 1048576"},
     {"unknown_key_in_set_env_is_refused", HEAD TOOL "    set_env:\n      - name: A\n        valeu: b\n", 10, 9,
-     "unknown key 'valeu' in 'set_env' in tool 'rg'; known keys are: name, value"},
+     "unknown key 'valeu' in 'set_env' in tool 'rg'; known keys are: name, value, when"},
     {"rule_that_is_not_enforced_is_unknown", HEAD TOOL "    writes: rw\n", 8, 5, "unknown key 'writes'"},
     {"short_digest_is_refused", HEAD TOOL "    sha256: abc\n", 8, 13,
      "'sha256' in tool 'rg' must be 64 of 0-9 and a-f"},
@@ -267,6 +267,8 @@ static const struct refused refusals[] = {
      "'/bin' is listed twice in 'search_path'"},
     {"empty_adr_dir_is_refused", "version: 1\nadr_dir: \"\"\nsearch_path: [/bin]\ntools: []\n", 2, 10,
      "'adr_dir' must not be empty"},
+    {"unknown_occasion_of_a_variable_is_refused", HEAD TOOL "    set_env: [{name: A, value: b, when: online}]\n", 8, 41,
+     "'when' in 'set_env' in tool 'rg' is 'online'; it must be one of: offline"},
     {"empty_roots_are_refused", "version: 1\nsearch_path: [/bin]\nroots: []\ntools: []\n", 3, 8,
      "'roots' must not be an empty list"},
     {"relative_root_is_refused", "version: 1\nsearch_path: [/bin]\nroots: [srv]\ntools: []\n", 3, 9,
@@ -464,7 +466,7 @@ static void every_key_reaches_the_model(void **state)
         "tools:\n" TOOL "    required: true\n    platforms: [linux]\n"
         "    install: {apt: ripgrep, brew: rg, npm: \"@a/rg\", url: \"https://a.example/rg#x\"}\n"
         "    version_args: [--version, --version]\n    env: [RG_A, RG_B]\n"
-        "    set_env:\n      - {name: GIT_PAGER, value: cat}\n      - {name: EMPTY, value: \"\"}\n"
+        "    set_env:\n      - {name: GIT_PAGER, value: cat}\n      - {name: EMPTY, value: \"\", when: offline}\n"
         "    credentials: allow\n    limits: {timeout_s: 31536000}\n" OTHER;
     char *text = test_malloc(sizeof(source));
     memcpy(text, source, sizeof(source));

@@ -21,8 +21,9 @@
 
 static const char *search_path[] = {"/usr/bin"};
 static const struct ck_policy policy = {.search_path = {search_path, 1}};
-static struct ck_variable settings[] = {{"NPM_CONFIG_IGNORE_SCRIPTS", "true"}, {"GIT_CONFIG_KEY_0", "safe.directory"}};
-static struct ck_variable secrets[] = {{"FIXED", TOKEN}};
+static struct ck_variable settings[] = {{.name = "NPM_CONFIG_IGNORE_SCRIPTS", .value = "true"},
+                                        {.name = "GIT_CONFIG_KEY_0", .value = "safe.directory"}};
+static struct ck_variable secrets[] = {{.name = "FIXED", .value = TOKEN}};
 static const struct ck_tool plain = {.name = "npm"};
 static const struct ck_tool setting = {.name = "npm", .set_env = settings, .set_env_count = COUNT(settings)};
 static const struct ck_tool leaking = {.name = "npm", .set_env = secrets, .set_env_count = COUNT(secrets)};

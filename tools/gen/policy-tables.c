@@ -122,9 +122,9 @@ static unsigned write_variables(const struct ck_tool *tool)
         put_text(tool->set_env[i].name);
         (void)printf(", ");
         put_text(tool->set_env[i].value);
-        (void)printf("}, ");
+        (void)printf(", %d}, ", tool->set_env[i].offline);
     }
-    (void)printf("{NULL, NULL}};\n");
+    (void)printf("{NULL, NULL, 0}};\n");
     return numbered;
 }
 
