@@ -197,7 +197,7 @@ struct choke_field {
  *   audit.unrecorded         warning path, tool, outcome, message, probe_name: a refusal, or how a
  *                                    run ended, is not in the log
  *   audit.unrotated          warning path, message: the log has its full size and still grows
- *   subproc.egress.allowed   info    tool, host, port, rule, address, protocol, connection,
+ *   subproc.egress.allowed   info    tool, host, port, rule, address, via, protocol, connection,
  *                                    probe_name
  *   subproc.egress.refused   warning the same, as far as it is known, and reason, message; also
  *                                    direct attempts, which did not ask the proxy (reason "direct",
@@ -637,6 +637,7 @@ struct choke_decision {
     const char *const *egress; /* what could be reached, in canonical form; NULL: nothing */
     bool workspace_code;       /* files beneath the root could be executed */
     bool loopback;             /* the run would have its own 127.0.0.1 and ::1 */
+    const char *via;           /* the proxy of the site that egress goes through: its URL; NULL: none */
 };
 
 CHOKE_API int choke_explain(struct choke_context *context, const struct choke_request *request,

@@ -31,6 +31,8 @@ from machine import MachineBox  # noqa: E402
 from processes import describe, wait_until  # noqa: E402
 from network import Network  # noqa: E402
 from scanners import ScannersBox  # noqa: E402
+from site_proxy import SiteProxy  # noqa: E402
+from upstreams import HOSTS  # noqa: E402
 
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -352,6 +354,19 @@ def scripted_servers(network):
     yield make
     for scripted_server in made:
         scripted_server.close()
+
+
+@pytest.fixture
+def proxies(network):
+    """Makes proxies of a site in the private network. The resolver is not asked: they know the hosts themselves."""
+    made = []
+
+    def make(**settings):
+        made.append(SiteProxy(network, resolve=HOSTS, **settings))
+        return made[-1]
+    yield make
+    for proxy in made:
+        proxy.close()
 
 
 @pytest.fixture(params=CALLERS)

@@ -78,10 +78,11 @@ struct ck_egress {
     struct ck_destination *rules;
     size_t rules_count;
     struct ck_gate_budget budget;
-    struct ck_gate *gate;  /* from the arrival of the listener to the end of the run */
-    bool spent;            /* a limit of the budget was reached */
-    bool reports_attempts; /* the jail reports direct attempts */
-    int error;             /* why there is no gate, and the run was ended: a positive errno */
+    struct ck_upstream *upstream; /* the proxy of the site; NULL: none */
+    struct ck_gate *gate;         /* from the arrival of the listener to the end of the run */
+    bool spent;                   /* a limit of the budget was reached */
+    bool reports_attempts;        /* the jail reports direct attempts */
+    int error;                    /* why there is no gate, and the run was ended: a positive errno */
 };
 
 struct ck_changes;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "policy/secret.h"
+#include "run/upstream_plan.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #define BYTES_PER_MIB_BITS 20 /* 1 MiB is 1 << 20 bytes */
+#define HINTED_SIZE 1200      /* a message of the proxy, and a hint */
 
 /*
  * Connections are descriptors of the caller. Tools that open as many as they can must leave some to
@@ -29,6 +31,27 @@ static void bound_proxy(struct ck_proxy *proxy)
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
         ck_proxy_set_fd_limit(proxy, limit.rlim_cur);
+}
+
+static uint32_t at_most(uint32_t ms, uint64_t most_ms)
+{
+    return most_ms < ms ? (uint32_t)most_ms : ms;
+}
+
+/*
+ * A proxy that hangs must be reported before the run is at its timeout: the tool, which waits for
+ * it, says nothing.
+ */
+static int take_upstream(struct choke_job *job, const struct ck_upstream *upstream)
+{
+    struct ck_egress *egress = &job->egress;
+    egress->upstream = malloc(sizeof(*upstream));
+    if (!egress->upstream)
+        return -ENOMEM;
+    *egress->upstream = *upstream;
+    egress->budget.dial_ms = at_most(egress->budget.dial_ms, job->timeout_ms / 2);
+    egress->budget.idle_ms = at_most(egress->budget.idle_ms, job->timeout_ms / 2);
+    return 0;
 }
 
 /*
@@ -53,7 +76,7 @@ int ck_egress_prepare(struct choke_job *job, const struct ck_plan *plan)
                                                               << BYTES_PER_MIB_BITS;
     if (verdict->limits.egress_connections != 0)
         egress->budget.connections_total = verdict->limits.egress_connections;
-    return 0;
+    return plan->upstream ? take_upstream(job, plan->upstream) : 0;
 }
 
 /* For the watch: the proxy has its own epoll, and this runs what is ready there. */
@@ -81,6 +104,28 @@ static const char *secret_in(const char *text)
     return kind ? kind : ck_secret_kind(capitals);
 }
 
+/* A listed host that could not be looked up or connected to: on some machines only their proxy can. */
+static bool is_unreached(const struct ck_gate_event *event)
+{
+    static const char *const reasons[] = {"lookup", "connect", "timeout"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+        found = found || strcmp(event->reason, reasons[i]) == 0;
+    return found && event->verdict == CK_GATE_FAILED;
+}
+
+/* Names the variable, and never what is in it. */
+static const char *add_hint(const char *message, char buffer[HINTED_SIZE])
+{
+    const char *name = ck_upstream_plan_unused();
+    if (!name)
+        return message;
+    (void)snprintf(buffer, HINTED_SIZE,
+                   "%s; %s is set, but a proxy is used only if the policy says so: add 'upstream: environment' to it",
+                   message, name);
+    return buffer;
+}
+
 /*
  * Every decision of the proxy about the run comes through here, once. A host name is text of the
  * tool. It may carry a credential, which must not be in a record or an event (R15). A message
@@ -99,6 +144,9 @@ static void on_decision(void *data, const struct ck_gate_event *decision)
     }
     if (kind || secret_in(decision->message))
         redacted.message = "a requested name looks like a credential and is not shown";
+    char hinted[HINTED_SIZE];
+    if (!kind && !job->egress.upstream && is_unreached(event))
+        redacted.message = add_hint(event->message, hinted);
     /* The proxy's reasons for a limit of the budget, in bytes or connections. */
     bool bounded = strcmp(event->reason, "bytes") == 0 || strcmp(event->reason, "connections") == 0;
     job->egress.spent = job->egress.spent || (event->verdict == CK_GATE_REFUSED && bounded);
@@ -119,6 +167,7 @@ static int open_gate(struct choke_job *job, int listen_fd, int direct_attempts_f
         .rules = egress->rules,
         .rules_count = egress->rules_count,
         .budget = egress->budget,
+        .upstream = egress->upstream,
         .on_event = on_decision,
         .data = job,
     };
@@ -161,6 +210,7 @@ void ck_egress_open(void *data, struct ck_run *run, int listen_fd, int direct_at
                                         .host = "",
                                         .rule = "",
                                         .address = "",
+                                        .via = "",
                                         .reason = "no_proxy",
                                         .message = strerror(-r)};
     on_decision(job, &event);
@@ -195,5 +245,8 @@ void ck_egress_done(struct choke_job *job)
     if (egress->gate && job->context->owner == getpid())
         ck_proxy_close_gate(egress->gate);
     free(egress->rules);
+    if (egress->upstream)
+        explicit_bzero(egress->upstream, sizeof(*egress->upstream));
+    free(egress->upstream);
     *egress = (struct ck_egress){0};
 }

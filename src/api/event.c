@@ -22,7 +22,7 @@ static struct {
     atomic_flag reported;
 } skips[] = {{"native", ATOMIC_FLAG_INIT}, {"bwrap", ATOMIC_FLAG_INIT}};
 
-#define FIELDS_MAX 16 /* the largest event has 12: ck_event_egress */
+#define FIELDS_MAX 16 /* the largest event has 13: ck_event_egress */
 
 /* Every event goes through here, so that no field shows a credential (R15). */
 static void emit(const struct choke_context *context, struct choke_event event)
@@ -208,6 +208,8 @@ void ck_event_egress(const struct choke_job *job, const struct ck_gate_event *ev
         [CK_GATE_FAILED] = {CHOKE_WARNING, "subproc.egress.failed"},
         [CK_GATE_CLOSED] = {CHOKE_INFO, "subproc.egress.closed"},
     };
+    /* The proxy of the site has dialled, and which address is not known. */
+    bool proxied = event->via[0] != '\0';
     /* Byte counts are "" before the end of a connection. */
     char port[16], connection[32], sent[32] = "", received[32] = "";
     (void)snprintf(port, sizeof(port), "%u", event->port);
@@ -217,8 +219,8 @@ void ck_event_egress(const struct choke_job *job, const struct ck_gate_event *ev
         (void)snprintf(received, sizeof(received), "%" PRIu64, event->down_bytes);
     }
     EMIT(job, kinds[event->verdict].level, kinds[event->verdict].name, {"tool", text_of(job->result->tool_name)},
-         {"host", event->host}, {"port", port}, {"rule", event->rule}, {"address", event->address},
-         {"protocol", event->protocol}, {"connection", connection}, {"reason", event->reason},
+         {"host", event->host}, {"port", port}, {"rule", event->rule}, {"address", proxied ? NULL : event->address},
+         {"via", event->via}, {"protocol", event->protocol}, {"connection", connection}, {"reason", event->reason},
          {"message", event->message}, {"sent_bytes", sent}, {"received_bytes", received}, {"probe_name", job->probe});
 }
 

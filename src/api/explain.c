@@ -97,6 +97,7 @@ static void describe(struct decision_box *box, const struct ck_plan *plan, const
         .mounts = list_mounts(box, plan),
         .jail_argv = ck_redact_list(&box->text, plan->bwrap.argv),
         .egress = list_egress(box, &plan->verdict),
+        .via = copy(box, plan->upstream ? plan->upstream->text : NULL),
         .workspace_code = allowed && plan->workspace_code,
         .loopback = allowed && plan->loopback,
     };
@@ -111,7 +112,8 @@ static bool complete(const struct choke_decision *decision, const struct ck_plan
 {
     return decision->rule && (!plan->tool_name || decision->tool_name) && (!plan->tool_path || decision->tool_path) &&
            (!plan->argv || decision->argv) && (!plan->env || decision->env) &&
-           (plan->verdict.egress_count == 0 || decision->egress) && (!plan->bwrap.argv || decision->jail_argv) &&
+           (plan->verdict.egress_count == 0 || decision->egress) && (!plan->upstream || decision->via) &&
+           (!plan->bwrap.argv || decision->jail_argv) &&
            ((plan->native_jail.fd < 0 && !plan->no_userns.grants) || decision->outcome != CHOKE_NONE ||
             decision->mounts);
 }

@@ -309,6 +309,8 @@ int ck_body_write_egress(struct ck_record *record, const struct ck_audit_connect
     ck_json_word(json, "reason", connection->reason);
     ck_json_number(json, "sent_bytes", connection->sent_bytes);
     ck_json_number(json, "received_bytes", connection->received_bytes);
+    if (connection->via)
+        ck_json_text(json, "via", connection->via);
     return 0;
 }
 

@@ -72,7 +72,9 @@ struct ck_audit_connection {
     const char *tool_name;
     const char *verdict;
     uint64_t connection;
-    const char *protocol, *host, *rule, *address, *reason;
+    const char *protocol, *host, *rule, *reason;
+    const char *address; /* NULL: the proxy of the site has dialled it */
+    const char *via;     /* that proxy; NULL: none */
     uint16_t port;
     uint64_t sent_bytes, received_bytes;
 };

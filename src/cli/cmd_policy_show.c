@@ -253,6 +253,20 @@ static int print_tool(FILE *out, const json_t *tool)
     return 0;
 }
 
+/* A word, or a mapping with a URL; null for none. */
+static void print_upstream(FILE *out, const json_t *upstream)
+{
+    const json_t *file = json_object_get(upstream, "credentials_file");
+
+    if (json_is_string(upstream))
+        (void)fputs("\nupstream: egress goes through the proxy that HTTPS_PROXY names", out);
+    if (json_is_object(upstream))
+        (void)fprintf(out, "\nupstream: egress goes through %s",
+                      CK_TEXT_SAFE(json_string_value(json_object_get(upstream, "url"))));
+    if (json_is_string(file))
+        (void)fprintf(out, ", with credentials from %s", CK_TEXT_SAFE(json_string_value(file)));
+}
+
 /* The widths are those of print_tool; together they are INDENT columns. */
 static void print_head(FILE *out, const json_t *policy)
 {
@@ -268,6 +282,7 @@ static void print_head(FILE *out, const json_t *policy)
         (void)fputs("\nlocked: as the machine's policy it binds everyone but root", out);
     json_array_foreach(json_object_get(policy, "roots"), index, entry)(void)
         fprintf(out, "%s %s", index > 0 ? "," : "\nroots:", CK_TEXT_SAFE(json_string_value(entry)));
+    print_upstream(out, json_object_get(policy, "upstream"));
     (void)fprintf(out, "\n\n%-16s %-8s %-4s %-4s %9s %s\n", "TOOL", "ROUTE", "MUST", "ADR", "LIMIT", "MAY BE GIVEN");
 }
 

@@ -46,6 +46,7 @@ static int set_decision(json_t *object, const struct choke_decision *decision)
     bad |= json_object_set_new(object, "error", ck_jansson_error(&decision->error));
     bad |= json_object_set_new(object, "workspace_code", json_boolean(decision->workspace_code));
     bad |= json_object_set_new(object, "loopback", json_boolean(decision->loopback));
+    bad |= json_object_set_new(object, "via", ck_jansson_text(decision->via));
     return bad;
 }
 
@@ -118,6 +119,7 @@ static void print_decision(FILE *out, const struct choke_decision *decision)
     if (decision->loopback)
         print_line(out, "loopback", "its own 127.0.0.1 and ::1");
     print_list(out, "egress", decision->egress);
+    print_value(out, "via", decision->via);
     print_list(out, "command", decision->jail_argv);
     for (const char *const *variable = decision->env; variable && *variable; variable++)
         print_value(out, "env", *variable);

@@ -41,6 +41,7 @@ static void report_rejected(struct ck_gate *gate, enum ck_reason reason, const c
                                   .host = "",
                                   .rule = "",
                                   .address = "",
+                                  .via = "",
                                   .reason = ck_answer_reason_word(reason),
                                   .message = message};
     gate->on_event(gate->data, &event);

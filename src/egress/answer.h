@@ -35,7 +35,9 @@ enum ck_reason {
     CK_REASON_CONNECT,
     CK_REASON_TIMEOUT,
     CK_REASON_RESOURCES,
-    CK_REASON_BAD_ANSWER, /* the host does not speak valid HTTP */
+    CK_REASON_BAD_ANSWER,    /* the host does not speak valid HTTP */
+    CK_REASON_UPSTREAM,      /* the proxy of the site cannot be reached, or does not make the tunnel */
+    CK_REASON_UPSTREAM_AUTH, /* it wants other credentials */
     /* how an opened connection ended */
     CK_REASON_DONE,
     CK_REASON_IDLE,

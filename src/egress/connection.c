@@ -50,7 +50,8 @@ void ck_connection_report(struct ck_connection *connection, const struct ck_egre
     /* With a subject the target could not be read, so rule and port do not apply. */
     if (connection->rule && !decision->subject)
         (void)ck_destination_text(connection->rule, rule);
-    if (decision->address)
+    /* What was dialled is not the host: its address is not known. */
+    if (decision->address && !connection->via)
         (void)ck_destination_address_text(decision->address, address);
     bool closed = decision->verdict == CK_GATE_CLOSED;
     struct ck_gate_event event = {
@@ -61,6 +62,7 @@ void ck_connection_report(struct ck_connection *connection, const struct ck_egre
         .port = decision->subject ? 0 : connection->port,
         .rule = rule,
         .address = address,
+        .via = connection->via && !decision->subject ? gate->upstream.text : "",
         .reason = ck_answer_reason_word(decision->reason),
         .message = decision->message,
         .up_bytes = closed ? connection->up.moved : 0,
@@ -349,10 +351,15 @@ static bool step_dial(struct ck_connection *connection)
 void ck_connection_run(struct ck_connection *connection)
 {
     static bool (*const steps[])(struct ck_connection *) = {
-        [CK_EGRESS_STATE_HEAD] = ck_request_step,   [CK_EGRESS_STATE_SOCKS] = ck_request_step,
-        [CK_EGRESS_STATE_LOOKUP] = step_lookup,     [CK_EGRESS_STATE_DIAL] = step_dial,
-        [CK_EGRESS_STATE_HELLO] = ck_tunnel_hello,  [CK_EGRESS_STATE_HANDSHAKE] = ck_tunnel_handshake,
-        [CK_EGRESS_STATE_TUNNEL] = ck_tunnel_relay, [CK_EGRESS_STATE_EXCHANGE] = ck_exchange_step,
+        [CK_EGRESS_STATE_HEAD] = ck_request_step,
+        [CK_EGRESS_STATE_SOCKS] = ck_request_step,
+        [CK_EGRESS_STATE_LOOKUP] = step_lookup,
+        [CK_EGRESS_STATE_DIAL] = step_dial,
+        [CK_EGRESS_STATE_UPSTREAM] = ck_via_step,
+        [CK_EGRESS_STATE_HELLO] = ck_tunnel_hello,
+        [CK_EGRESS_STATE_HANDSHAKE] = ck_tunnel_handshake,
+        [CK_EGRESS_STATE_TUNNEL] = ck_tunnel_relay,
+        [CK_EGRESS_STATE_EXCHANGE] = ck_exchange_step,
         [CK_EGRESS_STATE_LINGER] = step_linger,
     };
     for (int step = 0; !connection->ended && steps[connection->state](connection); step++) {
@@ -395,7 +402,14 @@ void ck_connection_timed_out(struct ck_connection *connection)
     case CK_EGRESS_STATE_DIAL:
         ck_target_timed_out(connection);
         break;
+    case CK_EGRESS_STATE_UPSTREAM:
+        ck_via_timed_out(connection);
+        break;
     case CK_EGRESS_STATE_EXCHANGE:
+        if (!connection->in_body && connection->via) {
+            ck_via_timed_out(connection);
+            break;
+        }
         if (!connection->in_body) {
             CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_TIMEOUT, "'%s' did not answer within %u ms",
                       connection->host.text, connection->gate->budget.idle_ms);

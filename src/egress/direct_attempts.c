@@ -81,6 +81,7 @@ static void report_attempt(struct ck_gate *gate, const struct ck_direct_attempt 
                                         .port = (uint16_t)attempt->port,
                                         .rule = "",
                                         .address = address,
+                                        .via = "",
                                         .reason = ck_answer_reason_word(CK_REASON_DIRECT),
                                         .message = message};
     gate->on_event(gate->data, &event);

@@ -80,19 +80,6 @@ static bool turn_is_over(struct ck_relay_stream *stream, unsigned *pieces)
     return true;
 }
 
-/* Replaces the head that was read by the one that is forwarded. */
-static int replace_head(struct ck_relay_buffer *buffer, size_t head_bytes, const char *forward, size_t forward_bytes)
-{
-    size_t rest = buffer->length - head_bytes;
-    int r = ck_relay_buffer_reserve(buffer, forward_bytes + rest);
-    if (r != 0)
-        return r;
-    memmove(buffer->data + forward_bytes, buffer->data + head_bytes, rest);
-    memcpy(buffer->data, forward, forward_bytes);
-    buffer->length = forward_bytes + rest;
-    return 0;
-}
-
 /* ---- the request ------------------------------------------------------------------------- */
 
 void ck_exchange_begin(struct ck_connection *connection)
@@ -100,10 +87,12 @@ void ck_exchange_begin(struct ck_connection *connection)
     const struct ck_http_request *request = &connection->request;
     struct ck_relay_stream *up = &connection->up;
     CK_HEAP char *forward = ck_heap_own(malloc(CK_HEAD_MAX + CK_HEAD_ADDED));
-    size_t length = !forward ? 0 : ck_http_forward_request(up->buffer.data, connection->head_bytes, request, forward);
+    const struct ck_upstream *upstream = connection->via ? &connection->gate->upstream : NULL;
+    size_t length =
+        !forward ? 0 : ck_http_forward_request(up->buffer.data, connection->head_bytes, request, upstream, forward);
     connection->answered = connection->in_body = connection->up_broken = false;
     ck_connection_set_state(connection, CK_EGRESS_STATE_EXCHANGE, connection->gate->budget.idle_ms);
-    if (!forward || replace_head(&up->buffer, connection->head_bytes, forward, length) != 0) {
+    if (!forward || ck_relay_buffer_replace(&up->buffer, connection->head_bytes, forward, length) != 0) {
         CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_RESOURCES, "out of memory");
         return;
     }
@@ -176,13 +165,18 @@ static bool take_head(struct ck_connection *connection, size_t head_bytes)
         refuse_answer(connection, fault.message);
         return false;
     }
+    /* 407 comes from a proxy: the client could not answer it, because it must not know of ours. */
+    if (connection->via && response->status == 407) {
+        ck_via_refuse_credentials(connection);
+        return false;
+    }
     bool keeps = response->interim || keeps_client(connection);
-    size_t length = !forward ? 0 : ck_http_forward_response(down->buffer.data, head_bytes, keeps, forward);
-    if (!forward || replace_head(&down->buffer, head_bytes, forward, length) != 0) {
+    size_t forward_bytes = !forward ? 0 : ck_http_forward_response(down->buffer.data, head_bytes, keeps, forward);
+    if (!forward || ck_relay_buffer_replace(&down->buffer, head_bytes, forward, forward_bytes) != 0) {
         ck_connection_end(connection, CK_REASON_RESOURCES);
         return false;
     }
-    down->ready = length;
+    down->ready = forward_bytes;
     connection->checked = 0;
     /* Heads count too: a host could send interim responses without end. */
     ck_connection_spend_turn(connection, false, head_bytes);

@@ -3,9 +3,10 @@
  * has the theory of operation.
  *
  *   HEAD -------> LOOKUP -> DIAL -> HELLO -> HANDSHAKE -> TUNNEL   (CONNECT; SOCKS5 via SOCKS)
- *    ^                        \
- *    |                         `-> EXCHANGE --.              (plain HTTP)
- *    `----------- keep-alive -----------------'
+ *    ^                       | \     ^
+ *    |                       |  `-> UPSTREAM                 (the same, through a proxy of the site)
+ *    |                       `-> EXCHANGE --.                (plain HTTP)
+ *    `----------- keep-alive ---------------'
  *   any -> LINGER: the answer is sent, the client is still connected
  */
 #ifndef CK_EGRESS_GATE_H
@@ -59,6 +60,7 @@ struct ck_gate {
     uint64_t pause_ns;                 /* until then nothing is accepted, for lack of descriptors */
     struct ck_rule_list rules;
     struct ck_gate_budget budget; /* the bytes that are left */
+    struct ck_upstream upstream;  /* port 0: none */
     ck_gate_fn on_event;
     void *data;
     struct ck_proxy_gate_totals totals;
@@ -79,6 +81,7 @@ enum ck_egress_state {
     CK_EGRESS_STATE_SOCKS,    /* greeted; reads the request */
     CK_EGRESS_STATE_LOOKUP,
     CK_EGRESS_STATE_DIAL,
+    CK_EGRESS_STATE_UPSTREAM,  /* the upstream is connected and was sent CONNECT; reads its answer */
     CK_EGRESS_STATE_HELLO,     /* connected; checks the first bytes of the tunnel */
     CK_EGRESS_STATE_HANDSHAKE, /* the first hello has passed; checks what follows it unencrypted */
     CK_EGRESS_STATE_TUNNEL,
@@ -111,6 +114,7 @@ struct ck_connection {
 
     /* the target */
     bool opened; /* reported, so CK_GATE_CLOSED must follow */
+    bool via;    /* the host is reached through the upstream, which looks its name up */
     bool asking; /* within ck_dns_resolver_lookup */
     struct ck_hostname host;
     uint16_t port;
@@ -215,6 +219,20 @@ bool ck_request_step(struct ck_connection *connection);
 void ck_target_begin(struct ck_connection *connection);
 bool ck_target_dial(struct ck_connection *connection);
 void ck_target_timed_out(struct ck_connection *connection);
+
+/* ---- via.c: through the upstream ---- */
+
+/* May the upstream be asked for the target? False: it was refused. */
+bool ck_via_may_ask(struct ck_connection *connection);
+/* Dialling the upstream has failed. error: a positive errno, ETIMEDOUT if it took too long. */
+void ck_via_unreachable(struct ck_connection *connection, int error);
+/* The upstream is connected, and is asked for a tunnel to the target. */
+void ck_via_begin(struct ck_connection *connection);
+bool ck_via_step(struct ck_connection *connection);
+/* It has not answered in time. */
+void ck_via_timed_out(struct ck_connection *connection);
+/* It has answered that it wants other credentials. */
+void ck_via_refuse_credentials(struct ck_connection *connection);
 
 /* ---- tunnel.c, exchange.c: begin and step functions. A step that returns false waits. ---- */
 

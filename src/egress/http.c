@@ -531,7 +531,29 @@ static void put_fields(struct writer *writer, const struct head *head)
     }
 }
 
-size_t ck_http_forward_request(const char *head, size_t length, const struct ck_http_request *request, char *buffer)
+/* "host:port" as it was judged, and not as the client spelled it. */
+static void put_authority(struct writer *writer, const struct ck_http_request *request)
+{
+    char port[16];
+    bool brackets = request->host.numeric && request->host.address.length == 16;
+    (void)snprintf(port, sizeof(port), ":%u", request->port);
+    put_text(writer, brackets ? "[" : "");
+    put_text(writer, request->host.text);
+    put_text(writer, brackets ? "]" : "");
+    put_text(writer, request->port != 80 ? port : "");
+}
+
+static void put_authorization(struct writer *writer, const struct ck_upstream *upstream)
+{
+    if (upstream->authorization[0] == '\0')
+        return;
+    put_text(writer, "Proxy-Authorization: ");
+    put_text(writer, upstream->authorization);
+    put_text(writer, "\r\n");
+}
+
+size_t ck_http_forward_request(const char *head, size_t length, const struct ck_http_request *request,
+                               const struct ck_upstream *upstream, char *buffer)
 {
     struct writer writer = {0};
     struct head parts;
@@ -544,9 +566,13 @@ size_t ck_http_forward_request(const char *head, size_t length, const struct ck_
     writer.buffer = buffer;
     put(&writer, target.method);
     put_text(&writer, " ");
+    if (upstream) {
+        put_text(&writer, "http://");
+        put_authority(&writer, request);
+    }
     /* RFC 9112, 3.2.4: OPTIONS without a path asks about the server as a whole. */
     if (target.path.length == 0 && is(target.method, "options"))
-        put_text(&writer, "*");
+        put_text(&writer, upstream ? "" : "*");
     else if (target.path.length == 0 || target.path.at[0] == '?')
         put_text(&writer, "/");
     put(&writer, target.path);
@@ -558,6 +584,8 @@ size_t ck_http_forward_request(const char *head, size_t length, const struct ck_
         put_text(&writer, "\r\n");
     }
     put_fields(&writer, &parts);
+    if (upstream)
+        put_authorization(&writer, upstream);
     /* TE is for one hop, so it is sent anew and named in Connection (RFC 9110, 10.1.4). */
     if (frame.trailers)
         put_text(&writer, "TE: trailers\r\n");

@@ -14,12 +14,13 @@
 #define CK_EGRESS_HTTP_H
 
 #include "base/destination.h"
+#include "base/upstream.h"
 #include "egress/answer.h"
 
 #include <sys/types.h>
 
-#define CK_HEAD_MAX 32768 /* of a head as it is read */
-#define CK_HEAD_ADDED 512 /* how much a head can grow when it is forwarded */
+#define CK_HEAD_MAX 32768  /* of a head as it is read */
+#define CK_HEAD_ADDED 2048 /* how much a head can grow when it is forwarded */
 
 enum ck_body_kind {
     CK_BODY_NONE = 0,
@@ -64,9 +65,11 @@ int ck_http_read_response(const char *head, size_t length, bool of_head, struct 
 
 /*
  * For a valid head: writes the forwarded head into a buffer of length + CK_HEAD_ADDED bytes.
- * Returns its length.
+ * Returns its length. For an upstream (or NULL) the target is a whole URL, and the credentials are
+ * added.
  */
-size_t ck_http_forward_request(const char *head, size_t length, const struct ck_http_request *request, char *buffer);
+size_t ck_http_forward_request(const char *head, size_t length, const struct ck_http_request *request,
+                               const struct ck_upstream *upstream, char *buffer);
 size_t ck_http_forward_response(const char *head, size_t length, bool keep_alive, char *buffer);
 
 #endif

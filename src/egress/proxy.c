@@ -16,8 +16,9 @@
  *          <-- down: buffer, or pipe ---
  *
  * A client says where it wants to go (request.c: HTTP or SOCKS5). The name is matched and looked
- * up, its addresses are checked, and one of them is dialled (target.c). Then follows a tunnel, with
- * a check of its first message (tunnel.c), or HTTP messages (exchange.c).
+ * up, its addresses are checked, and one of them is dialled (target.c). With an upstream, a proxy of
+ * the site, that is dialled instead, and gets the name (via.c). Then follows a tunnel, with a check
+ * of its first message (tunnel.c), or HTTP messages (exchange.c).
  *
  * Must: every state has a deadline and every buffer a maximum, because the client is hostile. A
  * descriptor is watched only for what would make progress, and is removed from the set if nothing
@@ -255,6 +256,7 @@ static void free_gate(struct ck_gate *gate)
     if (gate->next)
         gate->next->previous = gate->previous;
     ck_rule_list_done(&gate->rules);
+    explicit_bzero(&gate->upstream, sizeof(gate->upstream));
     free(gate);
 }
 
@@ -421,6 +423,8 @@ int ck_proxy_open(struct ck_proxy *proxy, int listen_fd, const struct ck_gate_op
                              .budget = options->budget,
                              .on_event = options->on_event,
                              .data = options->data};
+    if (options->upstream)
+        gate->upstream = *options->upstream;
     gate->listener = (struct ck_watched){.kind = CK_WATCHED_LISTENER, .fd = ck_fd_take(&fd), .owner = gate};
     gate->direct_attempts = (struct ck_watched){.kind = CK_WATCHED_DIRECT_ATTEMPTS, .fd = -1, .owner = gate};
     gate->set = (struct ck_watched){.kind = CK_WATCHED_GATE, .fd = -1, .owner = gate};

@@ -25,6 +25,7 @@
 #define CK_EGRESS_PROXY_H
 
 #include "base/destination.h"
+#include "base/upstream.h"
 #include "egress/relay.h"
 
 #include <stdbool.h>
@@ -94,7 +95,8 @@ struct ck_gate_event {
     const char *host;    /* canonical, or what was requested, escaped */
     uint16_t port;       /* 0 if none could be read */
     const char *rule;    /* the rule that lists it */
-    const char *address; /* the one that was dialled or refused */
+    const char *address; /* the one that was dialled or refused; "" if the upstream dials it */
+    const char *via;     /* the upstream that the host is reached through: "http://HOST:PORT" */
     /* one word of a fixed set: "not_listed", "address", "sni", ...; CK_GATE_CLOSED: how it ended */
     const char *reason;
     const char *message; /* for people */
@@ -109,7 +111,8 @@ struct ck_gate_options {
     const struct ck_destination *rules; /* copied; no rules allow nothing */
     size_t rules_count;
     struct ck_gate_budget budget;
-    ck_gate_fn on_event; /* may be NULL */
+    const struct ck_upstream *upstream; /* copied; NULL: hosts are dialled directly */
+    ck_gate_fn on_event;                /* may be NULL */
     void *data;
 };
 

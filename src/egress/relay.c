@@ -136,6 +136,18 @@ int ck_relay_buffer_append(struct ck_relay_buffer *buffer, const void *data, siz
     return r;
 }
 
+int ck_relay_buffer_replace(struct ck_relay_buffer *buffer, size_t length, const void *data, size_t data_length)
+{
+    size_t rest = buffer->length - length;
+    int r = ck_relay_buffer_reserve(buffer, data_length + rest);
+    if (r != 0)
+        return r;
+    memmove(buffer->data + data_length, buffer->data + length, rest);
+    memcpy(buffer->data, data, data_length);
+    buffer->length = data_length + rest;
+    return 0;
+}
+
 void ck_relay_buffer_drop(struct ck_relay_buffer *buffer, size_t length)
 {
     buffer->length -= length;

@@ -70,6 +70,8 @@ void ck_relay_stream_done(struct ck_relay_stream *stream, struct ck_relay_pipes 
 /* Makes room for this many bytes. Returns 0 or -ENOMEM. */
 int ck_relay_buffer_reserve(struct ck_relay_buffer *buffer, size_t capacity);
 int ck_relay_buffer_append(struct ck_relay_buffer *buffer, const void *data, size_t length);
+/* Puts other bytes in the place of the first ones. Returns 0 or -ENOMEM. */
+int ck_relay_buffer_replace(struct ck_relay_buffer *buffer, size_t length, const void *data, size_t data_length);
 void ck_relay_buffer_drop(struct ck_relay_buffer *buffer, size_t length);
 void ck_relay_buffer_done(struct ck_relay_buffer *buffer);
 

@@ -47,6 +47,7 @@ static void refuse_request(struct ck_connection *connection, const struct ck_htt
         connection->host = request->host;
         connection->port = request->port;
         connection->rule = NULL;
+        connection->via = false;
     }
     ck_connection_refuse_fault(connection, fault, known);
 }

@@ -5,6 +5,9 @@
  * is not listed leaves no trace in DNS. Each address of the answer is checked, and exactly the
  * checked bytes are dialled, so a second, different DNS answer has no effect. An address that a
  * client writes itself never goes to a resolver.
+ *
+ * With an upstream it is the upstream that is looked up and dialled, wherever it is, and the name
+ * goes to it unresolved (via.c).
  */
 #include "base/clock.h"
 #include "base/fd.h"
@@ -25,7 +28,7 @@
 /* An address that is not public is allowed only if a rule lists it as an address or network. */
 static bool may_dial(const struct ck_connection *connection, const struct ck_address *address)
 {
-    return !ck_address_why_refused(address) ||
+    return connection->via || !ck_address_why_refused(address) ||
            ck_rule_find_address(&connection->gate->rules, address, connection->port);
 }
 
@@ -44,7 +47,9 @@ static void refuse_addresses(struct ck_connection *connection, const struct ck_a
 
 static void refuse_lookup(struct ck_connection *connection, int status)
 {
-    if (status == -ENOENT)
+    if (connection->via)
+        ck_via_unreachable(connection, status == -ENOENT ? EHOSTUNREACH : -status);
+    else if (status == -ENOENT)
         CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_LOOKUP, "'%s' has no address", connection->host.text);
     else if (status == -ETIMEDOUT)
         CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_TIMEOUT, "no name server answered in time for '%s'",
@@ -117,8 +122,8 @@ static void watch_resolver(void *data, int fd, unsigned events)
         socket->watched.fd = -1; /* c-ares closes it */
 }
 
-/* Needs a rule that lists the name: see the beginning of this file. */
-static void look_up(struct ck_connection *connection)
+/* The name is that of the upstream, or listed by a rule: see the beginning of this file. */
+static void look_up(struct ck_connection *connection, const char *name)
 {
     struct ck_gate *gate = connection->gate;
     connection->state = CK_EGRESS_STATE_LOOKUP;
@@ -129,11 +134,11 @@ static void look_up(struct ck_connection *connection)
     connection->asking = true;
     int r = gate->resolver ? 0 : ck_dns_resolver_new(watch_resolver, gate, &gate->resolver);
     if (r == 0)
-        r = ck_dns_resolver_lookup(gate->resolver, connection->host.text, on_answer, connection, &connection->query);
+        r = ck_dns_resolver_lookup(gate->resolver, name, on_answer, connection, &connection->query);
     connection->asking = false;
     if (r != 0)
-        CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_RESOURCES, "'%s' cannot be looked up now: %s",
-                  connection->host.text, strerror(-r));
+        CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_RESOURCES, "'%s' cannot be looked up now: %s", name,
+                  strerror(-r));
     else if (connection->query)
         ck_proxy_set_timer(gate, gate->proxy->now_ns + ck_dns_resolver_timeout_ns(gate->resolver));
 }
@@ -144,6 +149,7 @@ void ck_target_begin(struct ck_connection *connection)
     connection->addresses_count = 0;
     connection->address_at = 0;
     connection->dial_error = 0;
+    connection->via = false;
     connection->rule = ck_rule_find(&gate->rules, &connection->host, connection->port);
     if (!connection->rule) {
         CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_NOT_LISTED,
@@ -158,13 +164,17 @@ void ck_target_begin(struct ck_connection *connection)
                   (unsigned long long)gate->budget.connections_total);
         return;
     }
+    if (gate->upstream.port != 0 && !ck_via_may_ask(connection))
+        return;
+    connection->via = gate->upstream.port != 0;
+    const struct ck_hostname *dialled = connection->via ? &gate->upstream.host : &connection->host;
     ck_connection_set_state(connection, CK_EGRESS_STATE_DIAL, gate->budget.dial_ms);
     connection->dial_end_ns = connection->deadline_ns;
-    if (!connection->host.numeric) {
-        look_up(connection);
+    if (!dialled->numeric) {
+        look_up(connection, dialled->text);
         return;
     }
-    connection->addresses[0] = connection->host.address;
+    connection->addresses[0] = dialled->address;
     connection->addresses_count = 1;
 }
 
@@ -206,6 +216,10 @@ static void set_dial_deadline(struct ck_connection *connection)
 /* No address is left. Reports the error of the last one. */
 static void give_up(struct ck_connection *connection)
 {
+    if (connection->via) {
+        ck_via_unreachable(connection, connection->dial_error);
+        return;
+    }
     const struct ck_address *last = &connection->addresses[connection->addresses_count - 1];
     bool late = connection->dial_error == ETIMEDOUT;
     bool ours =
@@ -226,7 +240,8 @@ static void dial_next(struct ck_connection *connection)
 {
     while (connection->address_at < connection->addresses_count) {
         const struct ck_address *address = &connection->addresses[connection->address_at++];
-        int r = connect_to(address, connection->port, &connection->server.fd);
+        uint16_t port = connection->via ? connection->gate->upstream.port : connection->port;
+        int r = connect_to(address, port, &connection->server.fd);
         /* The last descriptors are left to the host program (proxy.h). */
         if (r == 0 && connection->server.fd >= connection->gate->proxy->fd_limit) {
             ck_fd_close(&connection->server.fd);
@@ -245,6 +260,10 @@ static void dial_next(struct ck_connection *connection)
 /* address_at is after the dialled address. */
 static void connected(struct ck_connection *connection)
 {
+    if (connection->via && connection->protocol != CK_PROTOCOL_HTTP) {
+        ck_via_begin(connection);
+        return;
+    }
     const struct ck_address *address = &connection->addresses[connection->address_at - 1];
     ck_connection_report(connection, &(struct ck_egress_decision){
                                          .verdict = CK_GATE_OPENED, .message = "connected", .address = address});

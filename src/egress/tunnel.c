@@ -33,12 +33,14 @@ void ck_tunnel_begin(struct ck_connection *connection)
     bool socks = connection->protocol == CK_PROTOCOL_SOCKS5;
     size_t length = socks ? sizeof(reply) : sizeof(established) - 1;
     const void *answer_text = socks ? (const void *)reply : (const void *)established;
-    if (ck_relay_buffer_append(&connection->down.buffer, answer_text, length) != 0) {
+    /* An upstream may have passed on the first bytes of the host already; only opaque rules let it. */
+    size_t early = connection->down.buffer.length;
+    if (ck_relay_buffer_replace(&connection->down.buffer, 0, answer_text, length) != 0) {
         ck_connection_end(connection, CK_REASON_RESOURCES);
         return;
     }
-    connection->down.ready += length;
-    connection->down.own += length;
+    connection->down.ready = length + early;
+    connection->down.own = length;
     bool opaque = connection->rule->opaque;
     const struct ck_gate_budget *budget = &connection->gate->budget;
     connection->needed = 0;

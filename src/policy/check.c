@@ -11,6 +11,7 @@
 #include "base/destination.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "base/upstream.h"
 #include "policy/env.h"
 #include "policy/helper_sets.h"
 #include "policy/schema.h"
@@ -573,6 +574,31 @@ static int check_roots(const struct check_state *check, const struct ck_yaml_nod
     return r;
 }
 
+/*
+ * A locked policy decides for callers who choose the environment of the command, so it cannot leave
+ * the proxy to that.
+ */
+static int check_upstream(const struct check_state *check, const struct ck_yaml_node *node)
+{
+    const struct ck_policy_upstream *upstream = &check->policy->upstream;
+    struct ck_upstream parsed;
+    const char *reason;
+    if (upstream->environment && check->policy->locked)
+        return REFUSE(check, node,
+                      "'upstream: environment' lets every caller choose the proxy; a policy with 'locked: true' must "
+                      "name it: {url: http://HOST:PORT}");
+    int r = 0;
+    if (upstream->url && ck_upstream_parse(upstream->url, false, &parsed, &reason) != 0)
+        r = REFUSE(check, ck_yaml_node_value(node, "url"), "'url' in 'upstream' %s", reason);
+    if (ck_yaml_tree_continues(check->tree, r) && upstream->credentials_file &&
+        !is_plain_path(upstream->credentials_file))
+        r = ck_yaml_tree_both(r, REFUSE(check, ck_yaml_node_value(node, "credentials_file"),
+                                        "'%s' in 'upstream' is not a plain absolute path, as in "
+                                        "'/etc/proxy-credentials': no '.', '..', '//' or '/' at the end",
+                                        CK_QUOTE(upstream->credentials_file)));
+    return r;
+}
+
 static int check_top(const struct check_state *check, const struct ck_yaml_node *root)
 {
     const struct ck_policy *policy = check->policy;
@@ -590,6 +616,8 @@ static int check_top(const struct check_state *check, const struct ck_yaml_node 
         r = ck_yaml_tree_both(r, check_search_path(check, ck_yaml_node_value(root, "search_path")));
     if (ck_yaml_tree_continues(check->tree, r))
         r = ck_yaml_tree_both(r, check_roots(check, ck_yaml_node_value(root, "roots")));
+    if (ck_yaml_tree_continues(check->tree, r))
+        r = ck_yaml_tree_both(r, check_upstream(check, ck_yaml_node_value(root, "upstream")));
     return r;
 }
 

@@ -294,6 +294,16 @@ static const char *write_line(const json_t *json, struct ck_arena *arena)
     return line && json_dumpb(json, line, length, JSON_COMPACT) == length ? line : NULL;
 }
 
+static json_t *upstream(const struct ck_policy_upstream *upstream)
+{
+    if (!upstream->url)
+        return upstream->environment ? text(CK_POLICY_ENVIRONMENT) : json_null();
+    struct object object = object_new();
+    set(&object, "url", text(upstream->url));
+    set(&object, "credentials_file", text(upstream->credentials_file));
+    return take(&object);
+}
+
 const char *ck_policy_json(const struct ck_policy *policy, struct ck_arena *arena)
 {
     struct object object = object_new();
@@ -304,6 +314,7 @@ const char *ck_policy_json(const struct ck_policy *policy, struct ck_arena *aren
     set(&object, "search_path", list(&policy->search_path));
     set(&object, "locked", json_boolean(policy->locked));
     set(&object, "roots", policy->roots.count > 0 ? list(&policy->roots) : json_null());
+    set(&object, "upstream", upstream(&policy->upstream));
     set(&object, "tools", array(policy->tools_count, policy, tool_entry));
     json_t *json = take(&object);
     const char *line = json ? write_line(json, arena) : NULL;

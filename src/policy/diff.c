@@ -576,6 +576,29 @@ static void diff_lock(struct ck_policy_changes *changes, const struct ck_policy 
         ck_change_add_proof(changes, "roots", was_text, is_text, why);
 }
 
+/* As in the policy, in one line; NULL for none. */
+static const char *upstream_text(struct ck_policy_changes *changes, const struct ck_policy_upstream *upstream)
+{
+    if (!upstream->url)
+        return upstream->environment ? CK_POLICY_ENVIRONMENT : NULL;
+    const char *text = ck_arena_printf(changes->arena, "%s%s%s", upstream->url,
+                                       upstream->credentials_file ? " with credentials from " : "",
+                                       upstream->credentials_file ? upstream->credentials_file : "");
+    changes->failed = changes->failed || !text;
+    return text;
+}
+
+/*
+ * Every change widens: with a proxy nobody here checks the addresses of hosts; another one may reach
+ * other hosts and gets other credentials; without one, hosts that it refuses are reached.
+ */
+static void diff_upstream(struct ck_policy_changes *changes, const struct ck_policy *before,
+                          const struct ck_policy *after)
+{
+    ck_change_text(changes, "upstream", upstream_text(changes, &before->upstream),
+                   upstream_text(changes, &after->upstream), WIDENS);
+}
+
 /* Another version may give every key another meaning, so it widens. */
 static void diff_top(struct ck_policy_changes *changes, const struct ck_policy *before, const struct ck_policy *after)
 {
@@ -586,6 +609,7 @@ static void diff_top(struct ck_policy_changes *changes, const struct ck_policy *
         ck_change_text(changes, "adr_dir", before->adr_dir, after->adr_dir, NEUTRAL);
     diff_search_path(changes, before, after);
     diff_lock(changes, before, after);
+    diff_upstream(changes, before, after);
 }
 
 static void diff_tools(struct ck_policy_changes *changes, const struct ck_policy *before, const struct ck_policy *after)

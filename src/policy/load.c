@@ -268,6 +268,21 @@ bool ck_policy_index(struct ck_policy *policy, struct ck_arena *arena)
 
 /* ---- loading ----------------------------------------------------------------------------- */
 
+/* From the tree, because libcyaml has no key with two forms. */
+static bool copy_upstream(struct ck_policy *policy, const struct ck_yaml_node *node)
+{
+    if (!node)
+        return true;
+    struct ck_policy_upstream *upstream = &policy->upstream;
+    upstream->environment = node->kind == CK_YAML_SCALAR;
+    if (upstream->environment)
+        return true;
+    const struct ck_yaml_node *file = ck_yaml_node_value(node, "credentials_file");
+    upstream->url = ck_yaml_node_value(node, "url")->text;
+    upstream->credentials_file = file ? file->text : NULL;
+    return copy_text(&policy->arena, &upstream->url) && copy_optional(&policy->arena, &upstream->credentials_file);
+}
+
 static bool copy_policy(struct ck_policy *policy, const struct ck_policy *filled, const struct ck_yaml_tree *tree)
 {
     policy->version = filled->version;
@@ -282,6 +297,7 @@ static bool copy_policy(struct ck_policy *policy, const struct ck_policy *filled
     return copy_text(&policy->arena, &policy->file) && copy_optional(&policy->arena, &policy->adr_dir) &&
            copy_list(&policy->arena, &policy->search_path) && copy_list(&policy->arena, &policy->remove) &&
            copy_list(&policy->arena, &policy->catalog) && copy_list(&policy->arena, &policy->roots) &&
+           copy_upstream(policy, ck_yaml_node_value(&tree->nodes[0], "upstream")) &&
            copy_grants(policy, filled, tree) && copy_tools(policy, filled, tree) &&
            ck_policy_index(policy, &policy->arena);
 }

@@ -251,6 +251,18 @@ struct ck_policy_grant {
     unsigned column;
 };
 
+#define CK_POLICY_ENVIRONMENT "environment" /* the value of upstream for its first member */
+
+/*
+ * The proxy of the site that egress goes through. Zero-filled: none, and the environment is not
+ * looked at.
+ */
+struct ck_policy_upstream {
+    bool environment;             /* the one that HTTPS_PROXY of the calling program names */
+    const char *url;              /* "http://HOST:PORT"; NULL: not given */
+    const char *credentials_file; /* has USER:PASSWORD for the url; NULL: none */
+};
+
 #define CK_POLICY_DEFAULT_NAME "default policy" /* in messages, for its file */
 
 struct ck_policy {
@@ -261,6 +273,7 @@ struct ck_policy {
     struct ck_list search_path;
     bool locked;          /* in the machine's policy: it binds everyone but root (run/locked.h) */
     struct ck_list roots; /* with locked: the root of a request is in one of these directories */
+    struct ck_policy_upstream upstream;
     struct ck_tool *tools;
     uint32_t tools_count;
     const struct ck_tool **by_name; /* the same tools sorted by name, for ck_policy_find */

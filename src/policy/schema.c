@@ -197,6 +197,13 @@ static const cyaml_schema_field_t grant_fields[] = {
 static const cyaml_schema_value_t grant_entry = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ck_policy_grant, grant_fields)};
 
+/* The other form of the key is the word 'environment'. */
+const cyaml_schema_field_t ck_schema_upstream_fields[] = {
+    CYAML_FIELD_STRING_PTR("url", CYAML_FLAG_DEFAULT, struct ck_policy_upstream, url, 1, TEXT_MAX),
+    CYAML_FIELD_STRING_PTR("credentials_file", OPTIONAL, struct ck_policy_upstream, credentials_file, 1, TEXT_MAX),
+    CYAML_FIELD_END,
+};
+
 /* Which keys need each other is in check_top. */
 static const cyaml_schema_field_t policy_fields[] = {
     CYAML_FIELD_UINT("version", CYAML_FLAG_DEFAULT, struct ck_policy, version),
@@ -204,6 +211,7 @@ static const cyaml_schema_field_t policy_fields[] = {
     LIST_FIELD("search_path", struct ck_policy, search_path, 1, LIST_MAX),
     CHOICE_FIELD("locked", struct ck_policy, locked, booleans),
     LIST_FIELD("roots", struct ck_policy, roots, 1, LIST_MAX),
+    CYAML_FIELD_IGNORE("upstream", OPTIONAL), /* has two forms: checked here, and filled by load.c */
     CHOICE_FIELD("extends", struct ck_policy, extends, extended),
     LIST_FIELD("catalog", struct ck_policy, catalog, 1, CK_POLICY_MAX_CATALOG),
     LIST_FIELD("remove", struct ck_policy, remove, 0, LIST_MAX),
@@ -460,6 +468,22 @@ static int check_vectors(const struct subject *subject, const struct ck_yaml_nod
     return r;
 }
 
+/* A word, or a mapping. */
+static int check_upstream(const struct subject *subject, const struct ck_yaml_node *node)
+{
+    static const cyaml_schema_value_t mapping = {
+        CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ck_policy_upstream, ck_schema_upstream_fields)};
+    if (node->kind == CK_YAML_MAPPING)
+        return check_mapping(subject, &mapping, node);
+    if (node->kind != CK_YAML_SCALAR)
+        return refuse_kind(subject, node, "'environment' or a mapping with 'url'");
+    if (strcmp(node->text, CK_POLICY_ENVIRONMENT) == 0)
+        return 0;
+    return ck_yaml_tree_error(subject->tree, node, subject->error,
+                              "'%s'%s is not 'environment'; to name a proxy, write {url: http://HOST:PORT}",
+                              subject->key, subject->where);
+}
+
 static int check_value(const struct subject *subject, const cyaml_schema_value_t *schema,
                        const struct ck_yaml_node *node)
 {
@@ -474,9 +498,9 @@ static int check_value(const struct subject *subject, const cyaml_schema_value_t
         return check_choice(subject, schema, node);
     case CYAML_UINT:
         return check_number(subject, schema, node);
-    /* The only key that libcyaml ignores is exact. */
+    /* libcyaml ignores exact and upstream. */
     case CYAML_IGNORE:
-        return check_vectors(subject, node);
+        return strcmp(subject->key, "exact") == 0 ? check_vectors(subject, node) : check_upstream(subject, node);
     default:
         return check_string(subject, schema, node);
     }

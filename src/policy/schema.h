@@ -19,6 +19,9 @@
 #define CK_POLICY_MAX_GRANTS 256
 #define CK_POLICY_MAX_CATALOG 256 /* entries that one policy takes */
 
+/* The keys of upstream, which is not in the table of libcyaml (schema.c). */
+extern const cyaml_schema_field_t ck_schema_upstream_fields[];
+
 /* Loads into a struct ck_policy; its arena, file, index and lines are not set. */
 extern const cyaml_schema_value_t ck_policy_schema;
 

@@ -188,6 +188,18 @@ static struct yaml_member find_member(const cyaml_schema_field_t *field, const v
     return member;
 }
 
+/* libcyaml ignores two keys, exact and upstream. The owner of the latter is the policy. */
+static bool is_exact(const struct yaml_member *member)
+{
+    return strcmp(member->field->key, "exact") == 0;
+}
+
+static bool has_upstream(const struct yaml_member *member)
+{
+    const struct ck_policy *policy = member->owner;
+    return policy->upstream.environment || policy->upstream.url;
+}
+
 static bool is_absent(const cyaml_schema_field_t *fields, const struct yaml_member *member);
 
 static bool is_empty(const cyaml_schema_field_t *fields, const void *owner)
@@ -210,7 +222,7 @@ static bool is_absent(const cyaml_schema_field_t *fields, const struct yaml_memb
     case CYAML_SEQUENCE:
         return member->count == 0;
     case CYAML_IGNORE:
-        return ((const struct ck_args *)member->owner)->exact_count == 0;
+        return is_exact(member) ? ((const struct ck_args *)member->owner)->exact_count == 0 : !has_upstream(member);
     case CYAML_MAPPING:
         return (value->flags & CYAML_FLAG_POINTER) != 0 ? !member->data : is_empty(value->mapping.fields, member->data);
     case CYAML_STRING:
@@ -239,6 +251,17 @@ static void put_sequence(struct yaml_out *out, const struct yaml_member *member,
     }
 }
 
+static void put_upstream(struct yaml_out *out, const struct ck_policy *policy, unsigned indent)
+{
+    if (policy->upstream.environment) {
+        put(out, " " CK_POLICY_ENVIRONMENT);
+        return;
+    }
+    put(out, "\n");
+    put_indent(out, indent + 2);
+    put_members(out, ck_schema_upstream_fields, &policy->upstream, indent + 2);
+}
+
 static void put_member(struct yaml_out *out, const struct yaml_member *member, unsigned indent)
 {
     const cyaml_schema_value_t *value = &member->field->value;
@@ -246,8 +269,10 @@ static void put_member(struct yaml_out *out, const struct yaml_member *member, u
     put(out, ":");
     if (value->type == CYAML_SEQUENCE) {
         put_sequence(out, member, indent);
-    } else if (value->type == CYAML_IGNORE) {
+    } else if (value->type == CYAML_IGNORE && is_exact(member)) {
         put_exact(out, member->owner, indent);
+    } else if (value->type == CYAML_IGNORE) {
+        put_upstream(out, member->owner, indent);
     } else if (value->type == CYAML_MAPPING && is_empty(value->mapping.fields, member->data)) {
         put(out, " {}");
     } else if (value->type == CYAML_MAPPING) {

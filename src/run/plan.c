@@ -2,8 +2,8 @@
  * plan.c - makes the plan of a run, step by step. See plan.h.
  *
  * The order of the steps is the order of refusals: how the context was made, the verdict of the
- * policy and its lock, then stdin, the root and the place of the policy, then the working directory,
- * the tool, and the jail. The first step that refuses ends the plan.
+ * policy and its lock, then stdin, the root and the place of the policy, then the proxy of the site,
+ * the working directory, the tool, and the jail. The first step that refuses ends the plan.
  */
 #include "run/plan.h"
 
@@ -18,6 +18,7 @@
 #include "run/locked.h"
 #include "run/paths.h"
 #include "run/tools.h"
+#include "run/upstream_plan.h"
 #include "sys/beneath.h"
 
 #include <errno.h>
@@ -110,6 +111,11 @@ static int step_root(struct planner *planner)
         return refuse(planner, "policy.place");
     }
     return ck_locked_check_root(planner->sources->locked, planner->request, plan);
+}
+
+static int step_upstream(struct planner *planner)
+{
+    return ck_upstream_plan(planner->sources->policy, planner->plan);
 }
 
 static int step_cwd(struct planner *planner)
@@ -389,9 +395,9 @@ int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_reque
      * In the order of refusals, see above. The jail comes after the tool: only a run that would
      * start needs a proof. argv and environment depend on the jail.
      */
-    static const plan_step steps[] = {step_context,  step_judge,      step_locked, step_limits, step_stdin,
-                                      step_root,     step_cwd,        step_paths,  step_tool,   step_jail,
-                                      step_argv_env, step_jail_setup, step_keep};
+    static const plan_step steps[] = {step_context, step_judge,    step_locked,     step_limits, step_stdin,
+                                      step_root,    step_upstream, step_cwd,        step_paths,  step_tool,
+                                      step_jail,    step_argv_env, step_jail_setup, step_keep};
     *ret = empty_plan;
     struct planner planner = {.sources = sources, .request = request, .plan = ret};
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {

@@ -135,8 +135,9 @@ struct ck_plan {
     size_t respelled_count;
     struct ck_native_directory *shown; /* directories that the jail shows too */
     size_t shown_count;
-    bool git_shown;          /* the first of them is the git directory of the root */
-    const char *git_message; /* why the git directory outside the root is not shown; or NULL */
+    bool git_shown;                     /* the first of them is the git directory of the root */
+    const char *git_message;            /* why the git directory outside the root is not shown; or NULL */
+    const struct ck_upstream *upstream; /* the proxy of the site that egress goes through; NULL: none */
     enum ck_workspace workspace;
     bool workspace_code;        /* files beneath the root can be executed */
     bool loopback;              /* the run has its own loopback */

@@ -73,6 +73,25 @@ static void check_same(const char *forward, size_t length, const struct ck_http_
     free(absolute);
 }
 
+/* What an upstream gets is a request for the same host, with our credentials and no others. */
+static void check_upstream(const char *head, size_t length, const struct ck_http_request *request, char *forward)
+{
+    struct ck_upstream upstream;
+    struct ck_http_request again;
+    struct ck_fault fault;
+    const char *reason;
+    require(ck_upstream_parse("http://user:password@proxy.example.org:3128", true, &upstream, &reason) == 0);
+    size_t forwarded = ck_http_forward_request(head, length, request, &upstream, forward);
+    require(forwarded > 0 && forwarded <= length + CK_HEAD_ADDED);
+    require(ck_http_read_request(forward, forwarded, &again, &fault) == 0 && !again.connect);
+    require(again.port == request->port && strcmp(again.host.text, request->host.text) == 0);
+    require(again.body == request->body && again.body_bytes == request->body_bytes);
+    const char *credentials = memmem(forward, forwarded, "\nProxy-Authorization: ", 22);
+    require(credentials && strncmp(credentials + 22, upstream.authorization, strlen(upstream.authorization)) == 0);
+    size_t rest = forwarded - (size_t)(credentials + 1 - forward);
+    require(!memmem(credentials + 1, rest, "\nProxy-Authorization:", 21));
+}
+
 static bool check_request(const char *head, size_t length, enum ck_body_kind *ret_body)
 {
     struct ck_http_request request;
@@ -87,10 +106,11 @@ static bool check_request(const char *head, size_t length, enum ck_body_kind *re
         return true;
     char *forward = malloc(length + CK_HEAD_ADDED);
     require(forward);
-    size_t forwarded = ck_http_forward_request(head, length, &request, forward);
+    size_t forwarded = ck_http_forward_request(head, length, &request, NULL, forward);
     require(forwarded > 0 && forwarded <= length + CK_HEAD_ADDED);
     check_forward(forward, forwarded);
     check_same(forward, forwarded, &request);
+    check_upstream(head, length, &request, forward);
     free(forward);
     return true;
 }

@@ -115,3 +115,16 @@ def test_keys_in_another_file_have_no_effect_and_a_warning(box):
     assert ("warning", "locked") in findings()
     policy.write_text(json.dumps({**document, "locked": False}), encoding="ascii")
     assert ("warning", "roots") in findings()
+
+
+def test_locked_policy_does_not_leave_the_proxy_to_the_environment(either_machine_box):
+    """The caller chooses the environment. With a URL in the policy the variable decides nothing."""
+    box = either_machine_box
+    tools = [box.entry("say_args", route="external", egress=["web.example.org"])]
+    box.install(tools, locked=True, upstream="environment")
+    answer = box.run("say_args", policy="default", options=["--egress", "web.example.org"], audit="default")
+    assert answer.outcome == "policy" and "lets every caller choose the proxy" in answer.message
+    box.install(tools, locked=True, upstream={"url": "http://127.0.0.1:9"})
+    answer = box.run("say_args", policy="default", options=["--egress", "web.example.org", "--dry-run"], audit="default",
+                     env=box.environment(HTTPS_PROXY="http://mine.example.net:1"))
+    assert answer["via"] == "http://127.0.0.1:9"

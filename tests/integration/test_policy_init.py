@@ -27,7 +27,7 @@ def test_what_init_writes_is_good_without_the_comment_signs(user_box):
     lines = [line[1:] if line.startswith("#") and line[1:2].strip() or line.startswith("#  ") else line
              for line in path.read_text(encoding="ascii").splitlines()]
     document = "\n".join(lines).replace("docs/adr", "adr") + "\n"
-    assert yaml.safe_load(document).keys() == {"version", "extends", "adr_dir", "remove", "grant", "tools"}
+    assert yaml.safe_load(document).keys() == {"version", "extends", "adr_dir", "upstream", "remove", "grant", "tools"}
     user_box.directory("mine/adr")
     for name in ("0001-x.md", "0002-x.md"):
         user_box.file(f"mine/adr/{name}", "x\n")

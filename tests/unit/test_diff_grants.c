@@ -51,6 +51,10 @@ static const struct key keys[] = {
      {"[/usr/bin, /bin]", "[/bin, /usr/bin]", "[/usr/bin]", "[/bin]", "[/opt/bin, /usr/bin, /bin]"}},
     {"locked", IN_TOP, {NULL, "false", "true"}},
     {"roots", IN_TOP, {NULL, NULL, "[/srv]", "[/srv/a, /srv/b]"}},
+    {"upstream",
+     IN_TOP,
+     {NULL, NULL, NULL, "{url: \"http://p.example.org:1\"}",
+      "{url: \"http://p.example.org:1\", credentials_file: /p}"}},
 
     {"tools.why", IN_TOOL, {"w", "v"}},
     {"tools.adr", IN_TOOL, {"\"0001\"", "\"0002\""}},

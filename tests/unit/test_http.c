@@ -223,7 +223,7 @@ static void what_was_for_the_proxy_does_not_go_on(void **state)
         struct ck_fault fault = {0};
         size_t length = strlen(rows[i].text);
         assert_int_equal(read_request(rows[i].text, length, &request, &fault), 0);
-        size_t forwarded = ck_http_forward_request(rows[i].text, length, &request, forward);
+        size_t forwarded = ck_http_forward_request(rows[i].text, length, &request, NULL, forward);
         assert_string_equal(forward, rows[i].forward);
         assert_int_equal(forwarded, strlen(forward));
     }

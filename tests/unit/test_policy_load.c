@@ -17,6 +17,7 @@
 /* Three lines; the first tool begins on line 4, and a key after TOOL is on line 8, column 5. */
 #define HEAD "version: 1\nsearch_path: [/usr/bin]\ntools:\n"
 #define SUBCOMMAND "    args: {subcommands: [{name: a, "
+#define TOP "version: 1\nsearch_path: [/bin]\ntools: []\n"
 #define TOOL "  - name: rg\n    why: It searches.\n    adr: \"0004\"\n    route: external\n"
 #define OTHER "  - name: jq\n    why: It filters.\n    adr: \"0004\"\n    route: external\n"
 
@@ -92,8 +93,8 @@ static const struct refused refusals[] = {
     {"scalar_policy_is_refused", "hello\n", 1, 1, "a policy must be a mapping, not a single value"},
     {"list_policy_is_refused", "- version: 1\n", 1, 1, "a policy must be a mapping, not a list"},
     {"unknown_key_at_the_top_is_refused", "version: 1\nfoo: 2\n", 2, 1,
-     "unknown key 'foo'; known keys are: version, adr_dir, search_path, locked, roots, extends, catalog, "
-     "remove, grant, tools"},
+     "unknown key 'foo'; known keys are: version, adr_dir, search_path, locked, roots, upstream, extends, "
+     "catalog, remove, grant, tools"},
     {"include_is_an_unknown_key", "include: other.yaml\nversion: 1\n", 1, 1, "unknown key 'include'"},
     {"unknown_key_in_a_tool_is_refused", HEAD TOOL "    foo: 2\n", 8, 5,
      "unknown key 'foo' in tool 'rg'; known keys are: name, why, adr, route, required, platforms, install, version_args, "
@@ -267,6 +268,24 @@ static const struct refused refusals[] = {
      "'/bin' is listed twice in 'search_path'"},
     {"empty_adr_dir_is_refused", "version: 1\nadr_dir: \"\"\nsearch_path: [/bin]\ntools: []\n", 2, 10,
      "'adr_dir' must not be empty"},
+    {"unknown_word_of_upstream_is_refused", TOP "upstream: none\n", 4, 11,
+     "'upstream' is not 'environment'; to name a proxy, write {url: http://HOST:PORT}"},
+    {"list_as_upstream_is_refused", TOP "upstream: [a]\n", 4, 11,
+     "'upstream' must be 'environment' or a mapping with 'url', not a list"},
+    {"upstream_without_a_url_is_refused", TOP "upstream: {credentials_file: /a}\n", 4, 11,
+     "key 'url' is missing in 'upstream'"},
+    {"unknown_key_in_upstream_is_refused", TOP "upstream: {url: \"http://a:1\", user: b}\n", 4, 31,
+     "unknown key 'user' in 'upstream'; known keys are: url, credentials_file"},
+    {"upstream_with_a_user_is_refused", TOP "upstream: {url: \"http://u:p@a:1\"}\n", 4, 17,
+     "'url' in 'upstream' has a user name; put USER:PASSWORD into a file"},
+    {"upstream_without_a_port_is_refused", TOP "upstream: {url: \"http://a\"}\n", 4, 17,
+     "'url' in 'upstream' has no port; write http://HOST:PORT"},
+    {"upstream_by_tls_is_refused", TOP "upstream: {url: \"https://a:1\"}\n", 4, 17,
+     "'url' in 'upstream' does not begin with http://"},
+    {"relative_credentials_file_is_refused", TOP "upstream: {url: \"http://a:1\", credentials_file: b}\n", 4, 49,
+     "'b' in 'upstream' is not a plain absolute path"},
+    {"upstream_of_the_environment_in_a_locked_policy_is_refused", TOP "locked: true\nupstream: environment\n", 5, 11,
+     "'upstream: environment' lets every caller choose the proxy"},
     {"unknown_occasion_of_a_variable_is_refused", HEAD TOOL "    set_env: [{name: A, value: b, when: online}]\n", 8, 41,
      "'when' in 'set_env' in tool 'rg' is 'online'; it must be one of: offline"},
     {"empty_roots_are_refused", "version: 1\nsearch_path: [/bin]\nroots: []\ntools: []\n", 3, 8,
@@ -463,7 +482,8 @@ static void every_key_reaches_the_model(void **state)
     (void)state;
     static const char source[] =
         "version: 1\nadr_dir: docs/adr\nsearch_path: [/usr/local/bin, /usr/bin]\nlocked: true\nroots: [/srv, /w]\n"
-        "tools:\n" TOOL "    required: true\n    platforms: [linux]\n"
+        "upstream: {url: \"http://proxy.example.org:3128\", credentials_file: /etc/proxy}\ntools:\n" TOOL
+        "    required: true\n    platforms: [linux]\n"
         "    install: {apt: ripgrep, brew: rg, npm: \"@a/rg\", url: \"https://a.example/rg#x\"}\n"
         "    version_args: [--version, --version]\n    env: [RG_A, RG_B]\n"
         "    set_env:\n      - {name: GIT_PAGER, value: cat}\n      - {name: EMPTY, value: \"\", when: offline}\n"
@@ -482,6 +502,9 @@ static void every_key_reaches_the_model(void **state)
     assert_true(policy->locked);
     assert_int_equal(policy->roots.count, 2);
     assert_string_equal(policy->roots.items[1], "/w");
+    assert_string_equal(policy->upstream.url, "http://proxy.example.org:3128");
+    assert_string_equal(policy->upstream.credentials_file, "/etc/proxy");
+    assert_false(policy->upstream.environment);
     assert_int_equal(policy->tools_count, 2);
     const struct ck_tool *tool = &policy->tools[0];
     assert_string_equal(tool->name, "rg");
@@ -504,8 +527,8 @@ static void every_key_reaches_the_model(void **state)
     assert_string_equal(tool->set_env[1].value, "");
     assert_true(tool->allow_credentials);
     assert_int_equal(tool->limits.timeout_s, 31536000);
-    assert_int_equal(tool->line, 7);
-    assert_int_equal(policy->tools[1].line, 21);
+    assert_int_equal(tool->line, 8);
+    assert_int_equal(policy->tools[1].line, 22);
     ck_policy_free(policy);
 }
 

@@ -24,6 +24,7 @@ NAMED = {
     "src/sys/scratch.c": {"getenv": ["XDG_RUNTIME_DIR"]},
     "src/api/audit_place.c": {"secure_getenv": ["XDG_STATE_HOME", "HOME"]},
     "src/front/text.c": {"getenv": ["NO_COLOR", "TERM"]},
+    "src/run/upstream_plan.c": {"secure_getenv": ["HTTPS_PROXY", "https_proxy"]},
 }
 READER = re.compile(r"\b(?:secure_|__secure_)?getenv\b")
 WHOLE = re.compile(r"\b(?:__|_)?environ\b")
@@ -40,7 +41,7 @@ def line_of(text, at):
 def named(path, text, code):
     """Reads of single variables: the name must be a literal, and in the list of the file."""
     for match in READER.finditer(code):
-        literal = re.match(r'\s*\(\s*"([A-Z_]+)"\s*\)', text[match.end():])
+        literal = re.match(r'\s*\(\s*"([A-Za-z_]+)"\s*\)', text[match.end():])
         allowed = NAMED.get(path, {}).get(match.group(), [])
         if literal is None or literal.group(1) not in allowed:
             yield match.start(), f"'{match.group()}' of a variable that this file must not read"

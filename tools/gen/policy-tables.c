@@ -339,6 +339,9 @@ static void write_policy(const struct ck_policy *policy, const char *symbol)
     put_member("adr_dir", policy->adr_dir);
     put_list("search_path", search_path, &policy->search_path);
     put_list("roots", roots, &policy->roots);
+    put_member("upstream.url", policy->upstream.url);
+    put_member("upstream.credentials_file", policy->upstream.credentials_file);
+    (void)printf(".upstream.environment = %d, ", policy->upstream.environment);
     (void)printf(".locked = %d, .version = %u, .tools = tools, .tools_count = %u, .by_name = by_name};\n",
                  policy->locked, policy->version, policy->tools_count);
 }

@@ -3,8 +3,9 @@
  *
  * Listens on a port of 127.0.0.1, prints {"port": N} on stdout and then each event as one line of
  * JSON. Serves until its stdin ends, and prints the totals. The options are the members of the
- * budget (--head-ms 500), and --descriptors, the limit of descriptors for this process. With
- * --nested it waits on an epoll descriptor that contains the proxy's, as a context does.
+ * budget (--head-ms 500), --descriptors, the limit of descriptors for this process, and --upstream,
+ * the URL of a proxy. With --nested it waits on an epoll descriptor that contains the proxy's, as a
+ * context does.
  */
 #include "egress/proxy.h"
 
@@ -30,6 +31,7 @@ struct settings {
     uint64_t nested;
     struct ck_destination rules[RULES_MAX];
     size_t rules_count;
+    struct ck_upstream upstream;
 };
 
 static _Noreturn void fail(const char *what, const char *why)
@@ -51,10 +53,11 @@ static void on_event(void *data, const struct ck_gate_event *event)
 {
     static const char *const verdicts[] = {"", "opened", "refused", "failed", "closed"};
     (void)data;
-    say(json_pack("{s:s, s:I, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:I, s:I}", "verdict", verdicts[event->verdict],
+    say(json_pack("{s:s, s:I, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "verdict", verdicts[event->verdict],
                   "connection", (json_int_t)event->connection, "protocol", event->protocol, "host", event->host, "port",
-                  event->port, "rule", event->rule, "address", event->address, "reason", event->reason, "message",
-                  event->message, "up", (json_int_t)event->up_bytes, "down", (json_int_t)event->down_bytes));
+                  event->port, "rule", event->rule, "address", event->address, "via", event->via, "reason",
+                  event->reason, "message", event->message, "up", (json_int_t)event->up_bytes, "down",
+                  (json_int_t)event->down_bytes));
 }
 
 static bool set(struct settings *settings, const char *name, uint64_t value)
@@ -92,7 +95,10 @@ static void read_arguments(char **arguments, struct settings *settings)
 {
     for (; *arguments; arguments++) {
         const char *why = "there are too many";
-        if (strncmp(*arguments, "--", 2) == 0) {
+        if (strcmp(*arguments, "--upstream") == 0) {
+            if (!*++arguments || ck_upstream_parse(*arguments, true, &settings->upstream, &why) != 0)
+                fail("--upstream", why);
+        } else if (strncmp(*arguments, "--", 2) == 0) {
             if (!arguments[1] || !set(settings, arguments[0], strtoull(arguments[1], NULL, 10)))
                 fail(*arguments, "no such option, or no number");
             arguments++;
@@ -157,6 +163,7 @@ int main(int argc, char **argv)
                           &(struct ck_gate_options){.rules = settings.rules,
                                                     .rules_count = settings.rules_count,
                                                     .budget = settings.budget,
+                                                    .upstream = &settings.upstream,
                                                     .on_event = on_event},
                           &gate);
     if (r != 0)
