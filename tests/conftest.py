@@ -31,6 +31,7 @@ from machine import MachineBox  # noqa: E402
 from processes import describe, wait_until  # noqa: E402
 from network import Network  # noqa: E402
 from scanners import ScannersBox  # noqa: E402
+from npm_registry import NpmRegistry  # noqa: E402
 from site_proxy import SiteProxy  # noqa: E402
 from upstreams import HOSTS  # noqa: E402
 
@@ -50,7 +51,7 @@ TOGETHER = {"test_default_docker.py": "docker", "test_gather_trace.py": "docker"
 # The processes get groups and lone tests in this order, then the others: if a long one came last, all processes but one
 # would wait for its end.
 LONG = ("docker", "test_catalog_java.py", "test_catalog_build.py", "test_catalog_python.py", "test_git_repository.py",
-        "test_egress.py", "test_grammar_properties.py", "test_gather_repositories.py",
+        "test_egress.py", "test_npm_registry.py", "test_grammar_properties.py", "test_gather_repositories.py",
         "test_shortage.py", "test_overlay_tree.py", "test_default_syntax.py", "test_cpu_hog.py", "test_egress_around.py",
         "test_no_namespaces.py", "test_collect_slices.py", "test_git.py", "test_jail_races.py", "test_jail_exec.py",
         "test_egress_refused.py", "test_doctor.py", "test_doctor_attack.py", "test_hostile_cache.py", "test_hostile_npmrc.py",
@@ -67,7 +68,7 @@ TIMED = {"test_process_groups.py", "test_setsid_daemon.py", "test_sigterm_ignore
          "test_a_file_written_just_now_is_not_remembered", "test_a_signal_ends_the_wait_for_versions",
          "test_a_timeout_gives_the_tool_its_time_and_ends_the_rest", "test_daemons_die_at_the_timeout",
          "test_endless_output_ends_at_the_timeout", "test_freed_context_does_not_go_on_copying",
-         "test_group_is_killed_at_the_timeout", "test_many_hung_probes_do_not_add_up",
+         "test_group_is_killed_at_the_timeout", "test_install_without_egress_fails_within_two_seconds_and_says_what_to_add", "test_many_hung_probes_do_not_add_up",
          "test_package_files_do_not_hold_the_caller_up", "test_returned_by_one_and_a_half_times_the_timeout", "test_timeout",
          "test_timeout_from_the_policy", "test_timeout_holds"}
 # These are not repeated under the sanitizers, except in a full run: they take long, and what runs
@@ -93,7 +94,8 @@ PLAIN |= {"test_attacks_page.py", "test_every_probe_has_a_page_in_step_with_it",
 PLAIN |= {"test_attempts_succeed_without_a_jail", "test_git_clone", "test_node_fetch", "test_npm_install",
           "test_as_many_tests_pass_as_outside", "test_nodes_own_fetch_uses_the_proxy_or_fails", "test_plain_npm_runs_scripts",
           "test_project_is_reported_the_same_twice", "test_recipe_compares_with_the_merge_base",
-          "test_recipe_gates_a_pull_request", "test_the_default_policy_locks_the_real_git"}
+          "test_recipe_gates_a_pull_request", "test_the_default_policy_locks_the_real_git",
+          "test_project_with_many_dependencies_is_installed_and_tested"}
 # Many inputs for one path through the code. Unit tests and fuzzers have them under ASan: quote
 # (control characters), secret, args and beneath (operands, spellings), http, socks and rule (refused
 # destinations), capture (the tail; test_flood.py has it end to end), changes (a list that is cut).
@@ -202,6 +204,29 @@ def stage():
 def registry_tools(stage):
     """A directory with tools from the npm registry."""
     return registry.install(stage)
+
+
+@pytest.fixture(scope="session")
+def npm_registry(tmp_path_factory):
+    """A registry of npm on loopback that has nothing yet."""
+    server = NpmRegistry(tmp_path_factory.mktemp("registry"))
+    server.wait()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def mocha_registry(npm_registry):
+    """The same, with mocha and all that it needs."""
+    npm_registry.publish_installed(registry.fetched(registry.MOCHA) / "node_modules")
+    return npm_registry
+
+
+@pytest.fixture(scope="session")
+def scripts_registry(npm_registry):
+    """The same, with a package that has scripts and a program."""
+    npm_registry.publish_scripted()
+    return npm_registry
 
 
 @pytest.fixture(scope="session")

@@ -49,7 +49,10 @@ def test_socks_goes_through_it_too(way, site):
 @IN_NATIVE
 def test_bodies_pass_both_ways(way, site):
     way.box.file("root/body", "x" * 5000)
-    answer = way.succeeds("curl", "-sS", "--data-binary", "@body", "http://web.example.org/flood?300000", policy=site.policy)
+    answer = way.succeeds("curl", "-sS", "--data-binary", "@body", "http://web.example.org/api/x", policy=site.policy)
+    assert json.loads(answer.stream("stdout"))["method"] == "POST"
+    assert answer["egress"]["sent_bytes"] > 5000
+    answer = way.succeeds("curl", "-sS", "http://web.example.org/flood?300000", policy=site.policy)
     assert len(answer.stream("stdout")) == 300000
 
 
