@@ -1,44 +1,11 @@
-/* denial.c - shows what the jail of a run refused, as JSON and as text. See denial.h. */
+/* denial.c - shows what the jail of a run refused, as text. See denial.h. */
 #include "cli/denial.h"
-
-#include "front/jansson.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static json_t *denial_object(const struct choke_denial *denial)
-{
-    json_t *object = json_object();
-    int bad = 0;
-
-    bad |= json_object_set_new(object, "kind", ck_jansson_text(denial->kind));
-    bad |= json_object_set_new(object, "path", ck_jansson_text(denial->path));
-    bad |= json_object_set_new(object, "by", ck_jansson_text(denial->by));
-    bad |= json_object_set_new(object, "errno", json_integer(denial->errnum));
-    bad |= json_object_set_new(object, "add", ck_jansson_text(denial->add));
-    if (!bad)
-        return object;
-    json_decref(object);
-    return NULL;
-}
-
-json_t *ck_denial_array(const struct choke_result *result)
-{
-    if (!result->denied)
-        return json_null();
-    json_t *array = json_array();
-    int bad = 0;
-
-    for (size_t i = 0; i < result->denied_count; i++)
-        bad |= json_array_append_new(array, denial_object(&result->denied[i]));
-    if (!bad)
-        return array;
-    json_decref(array);
-    return NULL;
-}
 
 /* What a kind of denial is called, and why it is one. */
 static void print_attempt(FILE *text, const struct choke_denial *denial)

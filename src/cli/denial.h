@@ -4,12 +4,7 @@
 
 #include "chokepoint.h"
 
-#include <jansson.h>
-
 #define CK_DENIAL_LINES 3
-
-/* An array; null if nobody watched. NULL: no memory. */
-json_t *ck_denial_array(const struct choke_result *result);
 
 /*
  * The text about what was refused, each line with its newline. If the tool failed: at most
