@@ -447,6 +447,15 @@ static int report(struct gather *gather)
 
 /* ---- the whole ---- */
 
+/* A signal stops the gather. A closed reader only cancels the jobs, and their probes fail. */
+static bool take_signal(void *data, struct choke_context *context)
+{
+    struct ck_session *session = data;
+
+    ck_session_handle_signal(session, context);
+    return session->signal != 0;
+}
+
 static int gather_facts(struct gather *gather, const char *repository)
 {
     struct choke_error error = {0};
@@ -455,7 +464,7 @@ static int gather_facts(struct gather *gather, const char *repository)
         return fail(gather, &error);
     const struct ck_coordinate_options how = {
         .context = gather->context,
-        .session = &gather->session,
+        .stop = {gather->session.signal_fd, take_signal, &gather->session},
         .probes = &gather->probes,
         .only = gather->only,
         .root = gather->root,

@@ -1,12 +1,12 @@
 /*
  * coordinate.c - runs all probes; see coordinate.h.
  *
- * One loop over two descriptors, as in the other commands: the library's, and one for signals. It
+ * One loop over two descriptors, as in the other commands: the library's, and one for requests to stop. It
  * handles what is ready, then starts what may start. While a table is shown the loop also wakes ten
  * times a second; otherwise it sleeps until something happens.
  *
  * The versions and digests of the tools are looked up before the first probe begins. With a warm
- * cache this costs almost nothing. With a cold one, a signal can end the hashing here, which it
+ * cache this costs almost nothing. With a cold one, a request to stop can end the hashing here, which it
  * could not if choke_start had to hash a tool for its record.
  */
 #include "gather/coordinate.h"
@@ -44,21 +44,21 @@ static int out_of_memory(struct choke_error *error)
     return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
 }
 
-/* ---- signals ---- */
+/* ---- stopping ---- */
 
-/* Only polls: handle_signal reads the signal later. */
+/* Only polls: handle_stop reads the request later. */
 static bool is_asked_to_stop(void *data)
 {
     const struct coordinator *coordinator = data;
-    struct pollfd fd = {.fd = coordinator->options->session->signal_fd, .events = POLLIN};
+    struct pollfd fd = {.fd = coordinator->options->stop.fd, .events = POLLIN};
     return coordinator->gather_state.cancelled || poll(&fd, 1, 0) > 0;
 }
 
-/* cancelled is set by a signal only. A closed reader cancels the jobs, and their probes fail. */
-static void handle_signal(struct coordinator *coordinator)
+static void handle_stop(struct coordinator *coordinator)
 {
-    ck_session_handle_signal(coordinator->options->session, coordinator->options->context);
-    coordinator->gather_state.cancelled = coordinator->options->session->signal != 0;
+    const struct ck_coordinate_options *options = coordinator->options;
+
+    coordinator->gather_state.cancelled = options->stop.take(options->stop.data, options->context);
 }
 
 /* ---- what applies ---- */
@@ -174,7 +174,7 @@ static int init_probes(struct coordinator *coordinator, struct choke_error *erro
     int r = ck_files_walk(options->root_fd, options->probes, is_asked_to_stop, coordinator, &coordinator->files, error);
     if (r < 0)
         return r;
-    handle_signal(coordinator);
+    handle_stop(coordinator);
     for (size_t i = 0; i < gathering->count; i++) {
         gathering->reports[i].probe = &options->probes->items[i];
         gathering->reports[i].files_cut = coordinator->files.matches[i].cut;
@@ -323,11 +323,11 @@ static void start_ready(struct coordinator *coordinator)
     }
 }
 
-/* A signal, or a job that has ended, or the next frame of the table. */
+/* A request to stop, or a job that has ended, or the next frame of the table. */
 static int wait_for_event(const struct coordinator *coordinator, struct choke_error *error)
 {
     struct pollfd fds[] = {{.fd = choke_fd(coordinator->options->context), .events = POLLIN},
-                           {.fd = coordinator->options->session->signal_fd, .events = POLLIN}};
+                           {.fd = coordinator->options->stop.fd, .events = POLLIN}};
 
     if (poll(fds, 2, coordinator->table ? TICK_MS : -1) < 0 && errno != EINTR)
         return ck_text_error(error, CHOKE_NONE, errno, "cannot wait for the probes: %s", strerror(errno));
@@ -358,21 +358,23 @@ static int run_ready(struct coordinator *coordinator, struct choke_error *error)
         r = take_ended(coordinator, &taken, error);
     } while (r == 0 && taken > 0);
     ck_table_draw(coordinator->table, ck_gather_elapsed_us(&coordinator->gather_state));
+    if (coordinator->options->on_round)
+        coordinator->options->on_round(coordinator->options->round_data, coordinator->gathering);
     return r;
 }
 
-/* Signals are handled before run_ready, so that a cancelled gather starts nothing new. */
+/* Requests to stop are handled before run_ready, so that a cancelled gather starts nothing new. */
 static int loop(struct coordinator *coordinator, struct choke_error *error)
 {
     const struct ck_gathering *gathering = coordinator->gathering;
 
     ck_table_draw(coordinator->table, ck_gather_elapsed_us(&coordinator->gather_state));
     find_tools(coordinator);
-    handle_signal(coordinator);
+    handle_stop(coordinator);
     int r = run_ready(coordinator, error);
     while (r == 0 && !ck_schedule_over(gathering->reports, gathering->count)) {
         r = wait_for_event(coordinator, error);
-        handle_signal(coordinator);
+        handle_stop(coordinator);
         if (r == 0)
             r = run_ready(coordinator, error);
     }
@@ -412,6 +414,9 @@ int ck_coordinate(const struct ck_coordinate_options *options, struct ck_gatheri
         .gathering = ret_gathering,
         .gather_state = {.context = options->context,
                          .root = options->root,
+                         .call_root = options->call_root,
+                         .jail = options->jail,
+                         .require_jail = options->require_jail,
                          .timeout_ms = options->timeout_ms,
                          .output_bytes = output_bytes(options->jobs),
                          .keep_fd = options->keep_fd},

@@ -7,23 +7,36 @@
 #ifndef CK_GATHER_COORDINATE_H
 #define CK_GATHER_COORDINATE_H
 
-#include "front/session.h"
 #include "gather/gather.h"
 
 #define CK_COORDINATE_JOBS_MAX 64
 
+/* How a gather is asked to stop. */
+struct ck_coordinate_stop {
+    int fd; /* readable: a request to stop may be pending */
+    /* Takes what is pending. True: stop; then it has cancelled all jobs, and stays true. */
+    bool (*take)(void *data, struct choke_context *context);
+    void *data;
+};
+
 struct ck_coordinate_options {
     struct choke_context *context;
-    struct ck_session *session; /* begun */
+    struct ck_coordinate_stop stop;
     const struct ck_probes *probes;
     /* NULL-terminated names of probes; those that they need are added; NULL: all. */
     const char *const *only;
     const char *root; /* as resolved */
     int root_fd;
+    const char *call_root; /* another name of the root for the calls, "/proc/self/fd/3"; NULL: root */
+    enum choke_jail jail;  /* of the calls; CHOKE_JAIL_DEFAULT: by the routes of their tools */
+    bool require_jail;
     unsigned jobs;       /* 1 to CK_COORDINATE_JOBS_MAX */
     uint64_t timeout_ms; /* for each call; CHOKE_TIMEOUT_FROM_POLICY: the probe's limit */
     int keep_fd;         /* a directory for the output of the calls; -1: none */
-    int table_fd;        /* where the live table goes, if it is a terminal */
+    int table_fd;        /* where the live table goes, if it is a terminal; -1: nowhere */
+    /* May be NULL. Called after each round of events. */
+    void (*on_round)(void *data, const struct ck_gathering *gathering);
+    void *round_data;
 };
 
 /*

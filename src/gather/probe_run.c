@@ -301,6 +301,8 @@ static int start(struct ck_probe_run *run, size_t at, const struct ck_call_setup
         .egress = probe->egress,
         .stdin_fd = -1,
         .max_output_bytes = most < gather_state->output_bytes ? most : gather_state->output_bytes,
+        .jail = gather_state->jail,
+        .require_jail = gather_state->require_jail,
     };
     int r = set_stdin(run, setup, &request, error);
     if (r == 0 && setup->call->keeps) {
@@ -347,7 +349,8 @@ static void start_next_call(struct ck_probe_run *run)
     size_t at = run->answered;
     struct ck_probe_report *report = run->report;
     const struct ck_probe_call *call = &report->probe->calls[at];
-    struct ck_call_setup setup = {.call = call, .root = run->gather_state->root, .stdin_fd = -1};
+    const char *root = run->gather_state->call_root ? run->gather_state->call_root : run->gather_state->root;
+    struct ck_call_setup setup = {.call = call, .root = root, .stdin_fd = -1};
     struct choke_error error = {0};
     char **argv = ck_call_report_argv(call, run->matches);
 

@@ -19,7 +19,10 @@
 /* Shared by all probe runs. */
 struct ck_gather_state {
     struct choke_context *context;
-    const char *root;          /* as resolved */
+    const char *root;      /* as resolved */
+    const char *call_root; /* another name of it for the calls; NULL: root */
+    enum choke_jail jail;  /* of the calls */
+    bool require_jail;
     uint64_t timeout_ms;       /* for each call; CHOKE_TIMEOUT_FROM_POLICY: the probe's limit */
     size_t output_bytes;       /* the most that is kept of a stream */
     int keep_fd;               /* a directory for the output of the calls; -1: none */
