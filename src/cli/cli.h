@@ -1,8 +1,8 @@
 /*
  * cli.h - what the commands share: the table of commands and the exit statuses.
  *
- * The command is a user of the library: it includes chokepoint.h, src/base, src/front and the
- * gather code that it starts, nothing else of the project.
+ * The command is a user of the library: it includes chokepoint.h, src/base, src/front and the front
+ * ends that it starts (gather, mcp), nothing else of the project.
  */
 #ifndef CK_CLI_CLI_H
 #define CK_CLI_CLI_H
@@ -49,6 +49,7 @@ extern const struct ck_command ck_command_audit_head;
 extern const struct ck_command ck_command_audit_keygen;
 extern const struct ck_command ck_command_lint;
 extern const struct ck_command ck_command_gather;
+extern const struct ck_command ck_command_mcp;
 extern const struct ck_command ck_command_help;
 extern const struct ck_command ck_command_completion;
 

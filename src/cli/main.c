@@ -40,6 +40,7 @@ const struct ck_command *const ck_commands[] = {
     &ck_command_audit_keygen,
     &ck_command_lint,
     &ck_command_gather,
+    &ck_command_mcp,
     &ck_command_help,
     &ck_command_completion,
     NULL,
