@@ -65,6 +65,8 @@ TIMED = {"test_process_groups.py", "test_setsid_daemon.py", "test_sigterm_ignore
          "test_stopped_tool.py", "test_stopped_warden.py",
          "test_everything_holds_here", "test_text_names_each_promise", "test_attacker_that_succeeds_is_broken",
          "test_missing_layers_are_named",  # of test_doctor_attack.py: all attempts together have a time
+         "test_end_of_input_ends_everything", "test_a_killed_client_ends_everything",  # of test_mcp_end.py
+         "test_a_client_that_does_not_read_stops_the_server_and_not_more",
          "test_a_file_written_just_now_is_not_remembered", "test_a_signal_ends_the_wait_for_versions",
          "test_a_timeout_gives_the_tool_its_time_and_ends_the_rest", "test_daemons_die_at_the_timeout",
          "test_endless_output_ends_at_the_timeout", "test_freed_context_does_not_go_on_copying",
@@ -119,6 +121,10 @@ ALONE = {"test_fork_relay.py", "test_fork_bomb.py", "test_fork_chain.py", "test_
          "test_fork_bomb_is_bounded", "test_thousand_in_flight"}
 
 
+# Only in a full run. The files say which others go through the same code in every run.
+FULL = {"test_mcp_agents.py"}
+
+
 def pytest_configure(config):
     if "CHOKE_BUILD" not in os.environ:
         raise pytest.UsageError("CHOKE_BUILD must name the build directory")
@@ -136,6 +142,8 @@ def pytest_configure(config):
 def pytest_ignore_collect(collection_path, config):
     """Skips the collection of files that cannot hold the selected kind: each process of a session
     would read them all."""
+    if collection_path.name in FULL and not full():
+        return True
     wanted = {"timed": TIMED, "alone": ALONE}.get(config.option.markexpr)
     if wanted is None or collection_path.suffix != ".py" or collection_path.name in wanted:
         return None
