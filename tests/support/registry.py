@@ -119,3 +119,20 @@ def suite() -> pathlib.Path:
         npm([*INSTALL, f"--before={SUITE['before']}", "--prefix", str(directory / "package")], directory / "package")
         return directory / "package"
     return kept_as(SUITE["package"], fetch)
+
+
+def locked(name) -> pathlib.Path:
+    """The directory of tests/clients with its node_modules, exactly as its lock file says."""
+    recipe = pathlib.Path(__file__).parents[1] / "clients" / name
+    digest = hashlib.sha256((recipe / "package-lock.json").read_bytes()).hexdigest()[:12]
+
+    def fetch(directory):
+        for file in ("package.json", "package-lock.json"):
+            shutil.copy(recipe / file, directory)
+        # Not `npm ci`: it refuses a lock without optional packages for other systems, which a registry may not have.
+        npm([*INSTALL, "--no-save"], directory)
+        return directory
+    kept = kept_as(f"{name}-{digest}", fetch)
+    for file in recipe.iterdir():  # what runs there finds its modules beside it
+        shutil.copy(file, kept)
+    return kept
