@@ -48,7 +48,7 @@ What one dispatch does (R22). A run leaves large files or many small ones in an 
 choke_dispatch from start to end is compared with copying as much as one slice of that work may, 1 MiB, into the same
 directory.
 
-The coordinator (R60). See gathering.py.
+The coordinator (R60). See gathering.py. The server for agents (R95). See serving.py.
 
 Other languages (R98). See bindings.py: one interpreter runs the same tool by the package, in the native jail, and by its own
 means without a jail.
@@ -70,6 +70,7 @@ import trace_steps
 from bindings import python_package
 from gathering import gathering
 from measure import Failure, Worker, batch_size, quartiles, ratios, alternate
+from serving import serving
 
 MIB = 1 << 20
 AUDIT_SIDES = ("off", "none", "batched", "every")
@@ -720,7 +721,7 @@ PARTS = {"single": single_runs, "processor": processor_time, "looks": looks, "st
          "command": commands, "jail-steps": jail_steps, "judging": judging, "egress": egress, "large": large_caller,
          "capture": capture, "memory": capture_memory, "many": many_at_once, "audit": audited_runs,
          "verify": verified_log, "dispatch": dispatches, "lint": linting, "gather": gathering,
-         "python": python_package}
+         "python": python_package, "serving": serving}
 
 
 def main():

@@ -70,7 +70,8 @@ TIMED = {"test_process_groups.py", "test_setsid_daemon.py", "test_sigterm_ignore
          "test_a_file_written_just_now_is_not_remembered", "test_a_signal_ends_the_wait_for_versions",
          "test_a_timeout_gives_the_tool_its_time_and_ends_the_rest", "test_daemons_die_at_the_timeout",
          "test_endless_output_ends_at_the_timeout", "test_freed_context_does_not_go_on_copying",
-         "test_group_is_killed_at_the_timeout", "test_install_without_egress_fails_within_two_seconds_and_says_what_to_add", "test_many_hung_probes_do_not_add_up",
+         "test_group_is_killed_at_the_timeout", "test_many_hung_probes_do_not_add_up",
+         "test_install_without_egress_fails_within_two_seconds_and_says_what_to_add",
          "test_package_files_do_not_hold_the_caller_up", "test_returned_by_one_and_a_half_times_the_timeout", "test_timeout",
          "test_timeout_from_the_policy", "test_timeout_holds"}
 # These are not repeated under the sanitizers, except in a full run: they take long, and what runs
@@ -98,7 +99,6 @@ PLAIN |= {"test_attempts_succeed_without_a_jail", "test_git_clone", "test_node_f
           "test_project_is_reported_the_same_twice", "test_recipe_compares_with_the_merge_base",
           "test_recipe_gates_a_pull_request", "test_the_default_policy_locks_the_real_git",
           "test_project_with_many_dependencies_is_installed_and_tested"}
-          "test_recipe_gates_a_pull_request", "test_the_default_policy_locks_the_real_git"}
 # node and the SDK from npm are the client; test_mcp.py has every method in each revision.
 PLAIN |= {"test_mcp_clients.py"}
 # Many inputs for one path through the code. Unit tests and fuzzers have them under ASan: quote
