@@ -67,7 +67,7 @@ import sysconfig
 import tempfile
 
 import trace_steps
-from bindings import python_package
+from bindings import node_package, python_package
 from gathering import gathering
 from measure import Failure, Worker, batch_size, quartiles, ratios, alternate
 from serving import serving
@@ -721,7 +721,7 @@ PARTS = {"single": single_runs, "processor": processor_time, "looks": looks, "st
          "command": commands, "jail-steps": jail_steps, "judging": judging, "egress": egress, "large": large_caller,
          "capture": capture, "memory": capture_memory, "many": many_at_once, "audit": audited_runs,
          "verify": verified_log, "dispatch": dispatches, "lint": linting, "gather": gathering,
-         "python": python_package, "serving": serving}
+         "python": python_package, "node": node_package, "serving": serving}
 
 
 def main():

@@ -19,6 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "support"))
 
 import cgroups  # noqa: E402
 import daemon  # noqa: E402
+import nodes  # noqa: E402
 import processes  # noqa: E402
 import registry  # noqa: E402
 import users  # noqa: E402
@@ -46,11 +47,12 @@ APART = {"test_catalog_build.py", "test_catalog_java.py", "test_catalog_python.p
 # These files share a fixture that is expensive to make: one daemon serves them all.
 TOGETHER = {"test_default_docker.py": "docker", "test_gather_trace.py": "docker", "test_gather_trace_fetch.py": "docker",
             "test_gather_trace_forged.py": "docker", "test_gather_trace_tracer.py": "docker",
-            "test_gather_trace_escape.py": "docker", "test_gather_trace_names.py": "docker"}
+            "test_gather_trace_escape.py": "docker", "test_gather_trace_names.py": "docker",
+            "test_node.py": "node", "test_node_documents.py": "node"}
 
 # The processes get groups and lone tests in this order, then the others: if a long one came last, all processes but one
 # would wait for its end.
-LONG = ("docker", "test_catalog_java.py", "test_catalog_build.py", "test_catalog_python.py", "test_git_repository.py",
+LONG = ("docker", "node", "test_catalog_java.py", "test_catalog_build.py", "test_catalog_python.py", "test_git_repository.py",
         "test_egress.py", "test_npm_registry.py", "test_grammar_properties.py", "test_gather_repositories.py",
         "test_shortage.py", "test_overlay_tree.py", "test_default_syntax.py", "test_cpu_hog.py", "test_egress_around.py",
         "test_no_namespaces.py", "test_collect_slices.py", "test_git.py", "test_jail_races.py", "test_jail_exec.py",
@@ -119,6 +121,9 @@ PLAIN |= {"test_python.py"}
 # strace makes each system call of the command fail, and LeakSanitizer does not work in a process that is traced.
 # test_no_memory.py and test_no_descriptors.py have shortages under ASan.
 PLAIN |= {"test_shortage_of_a_look.py"}
+# The addon for Node under ASan needs one version of Node. Types, documents and examples are for people.
+PLAIN |= {"test_with_other_versions_of_node", "test_with_other_runtimes", "test_package_has_the_addon_and_no_script",
+          "test_addon_exports_its_entry_only", "test_types_say_what_is_accepted", "test_node_documents.py"}
 # These take the whole machine and bound the time of a run: nothing runs beside them.
 ALONE = {"test_fork_relay.py", "test_fork_bomb.py", "test_fork_chain.py", "test_bomb_stays_small", "test_fork_bomb_dies",
          "test_fork_bomb_is_bounded", "test_thousand_in_flight"}
@@ -238,6 +243,12 @@ def scripts_registry(npm_registry):
     """The same, with a package that has scripts and a program."""
     npm_registry.publish_scripted()
     return npm_registry
+
+
+@pytest.fixture(scope="session")
+def node_package(stage):
+    """A directory with the installed package for Node and its tests."""
+    return nodes.installed(stage)
 
 
 @pytest.fixture(scope="session")

@@ -191,13 +191,33 @@ done <<LIST
 $needs
 LIST
 
+# What npm has: the grammars of the linter, and what the package for Node is built and tested with.
+fetch()
+{
+    "$(dirname "$0")/grammars.sh" || exit 1
+    packages=headers
+    case " $* " in
+    *" test "* | *" full "* | *" bench "*) packages="$packages test" ;;
+    esac
+    case " $* " in
+    *" full "*) packages="$packages runtimes" ;;
+    esac
+    # shellcheck disable=SC2086 # one word per set
+    "$(dirname "$0")/node-packages.sh" $packages || {
+        [ "$packages" != headers ] || echo "setup.sh: goes on; the package for Node is not built" >&2
+        [ "$packages" = headers ]
+    }
+}
+
 if [ -z "$missing" ]; then
-    exec "$(dirname "$0")/grammars.sh"
+    fetch "$@"
+    exit
 fi
 if command -v apt-get >/dev/null 2>&1 && may_be_root; then
     # shellcheck disable=SC2086 # one word per package
     install $missing
-    exec "$(dirname "$0")/grammars.sh"
+    fetch "$@"
+    exit
 fi
 {
     echo "setup.sh: these are missing, and this user cannot install them:"

@@ -14,7 +14,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCUMENTS = ("ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "README.md", "docs")
-TOP = ("src", "include", "tests", "tools", "docs", "policy", "lint", "bench", "examples")
+TOP = ("src", "include", "tests", "tools", "docs", "policy", "lint", "bench", "examples", "bindings")
 PATH = re.compile(r"(?<![\w./~$}-])(?:\.\./)?([a-z_]+(?:/[\w*.-]+)+/?|[a-z_*]+\.[ch])(?![\w/])")
 PLACEHOLDER = re.compile(r"(?<![A-Za-z])[A-Z]{2,}(?![A-Za-z])")
 FUNCTION = re.compile(r"\bck_\w+\b")

@@ -29,7 +29,7 @@ for file in share/man/man1/chokepoint.1 share/bash-completion/completions/chokep
     [ -s "$prefix/$file" ] || { echo "'$file' was not installed"; exit 1; }
 done
 # Every document is installed, and the policies among them find their decision records.
-for file in *.md docs/*.md docs/adr/*.md docs/probes/*.md policy/*.yaml policy/catalog/*.yaml examples/*.yaml examples/*.c examples/adr/*; do
+for file in *.md docs/*.md docs/adr/*.md docs/probes/*.md policy/*.yaml policy/catalog/*.yaml examples/*.yaml examples/*.c examples/*.mjs examples/adr/*; do
     cmp "$file" "$prefix/share/doc/chokepoint/$file" || { echo "'$file' was not installed"; exit 1; }
 done
 for file in policy/default.yaml examples/policy.yaml examples/extends.yaml; do
@@ -58,6 +58,12 @@ for source in examples/*.c; do
     done
 done
 [ "$count" -ge 4 ]
+
+# The package for Node works where it is installed.
+modules=$(dirname "$(find "$place/stage" -path '*/node_modules/chokepoint' -type d)")
+(cd "$place/repository" && NODE_PATH=$modules node -e "
+    require('chokepoint').run(['git', 'log', '-1', '--format=%s'], { timeout: 60000, check: true })
+        .then(({ stdout }) => { if (stdout.text !== 'first\n') process.exit(1); })")
 
 # The Python package uses the installed library.
 package=$(dirname "$(find "$place/stage" -path '*/dist-packages/chokepoint/__init__.py')")

@@ -9,7 +9,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PAGE = "docs/requirements.md"
 CITED = re.compile(r"(?<![\w.\-/])R(\d{1,3})\b(?!\.)")
 LISTED = re.compile(r"^- \*\*R(\d+)\*\* ", re.MULTILINE)
-PLACES = ("src", "include", "tests", "bench", "tools", "docs", "policy", "lint", "examples", "*.md")
+PLACES = ("src", "include", "tests", "bench", "tools", "docs", "policy", "lint", "examples", "bindings", "*.md")
 # The page itself, inputs of tests, and output of git, where an R and a number are the score of a rename.
 LEFT_ALONE = ("tests/fuzz/corpus/", "tests/lint/", "tests/unit/test_evidence_git.c", PAGE)
 

@@ -36,6 +36,7 @@ FREE_IN = {"cage": "src/guard/", "door": "src/guard/"}
 # Identifiers that others chose, or that mean something else, and why.
 EXCEPTIONS = {
     r"__(wrap|real)_\w+": "the linker's option --wrap makes these names",
+    r"napi_wrap": "a function of Node-API",
     r"wrap_(socket|bio)": "methods of Python's ssl module",
     r"esni_draft": "the drafts of the IETF for an encrypted server name",
     r"Draft\d+Validator": "a class of Python's jsonschema, for a draft of that standard",

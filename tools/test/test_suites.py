@@ -49,7 +49,7 @@ def test_what_the_sanitizers_run_is_a_part_of_it():
 def test_each_name_in_conftest_is_a_file_or_a_test():
     """A test that was renamed would silently leave TIMED, and be late on a busy machine."""
     text = "\n".join(path.read_text(encoding="utf-8") for path in FILES)
-    known = {path.name for path in FILES} | set(re.findall(r"^def (test_\w+)\(", text, re.MULTILINE)) | {"docker"}
+    known = {path.name for path in FILES} | set(re.findall(r"^def (test_\w+)\(", text, re.MULTILINE)) | {"docker", "node"}
     assert {kind: sorted(names - known) for kind, names in tables().items()} == {
         kind: [] for kind in ("APART", "TOGETHER", "LONG", "TIMED", "PLAIN", "ALONE")}
 
