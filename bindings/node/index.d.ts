@@ -96,6 +96,8 @@ export interface Result {
   loopback: boolean;
   denied: Denial[] | null;
   deniedMore: number;
+  /** Of a run without a network: what its entry would have let it ask for. */
+  egressOffer: string[] | null;
 }
 
 export interface Change {
@@ -132,6 +134,8 @@ export interface Decision {
   error: { code: Outcome; message: string } | null;
   workspaceCode: boolean;
   loopback: boolean;
+  /** The proxy of the site that connections would go through. */
+  via: string | null;
 }
 
 /** A run that was refused, ended by chokepoint, or could not be made. */

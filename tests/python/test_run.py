@@ -27,7 +27,7 @@ def test_result_has_the_fields_of_the_json(policy, root):
     command = {"stdout", "stderr", "outcome", "exit_code", "signal", "output_incomplete", "duration_ms", "user_ms", "system_ms",
                "max_rss_kib", "jail", "layers", "kill", "tool", "rule", "error", "limits", "limit_hit", "changes",
                "changes_incomplete", "kept_incomplete", "egress", "unrecorded", "workspace_code", "loopback", "denied",
-               "denied_more"}
+               "denied_more", "egress_offer"}
     assert command <= set(vars(result))
 
 

@@ -153,6 +153,8 @@ napi_value addon_result(napi_env env, const struct choke_result *result)
     addon_put(env, &object, "loopback", addon_boolean(env, result->loopback));
     addon_put(env, &object, "denied", denied(env, result));
     addon_put(env, &object, "deniedMore", addon_number(env, (double)result->denied_more));
+    addon_put(env, &object, "egressOffer",
+              result->egress_offer ? addon_list(env, result->egress_offer) : addon_null(env));
     return object;
 }
 
@@ -178,5 +180,6 @@ napi_value addon_decision(napi_env env, const struct choke_decision *decision)
     addon_put(env, &object, "error", error_or_null(env, &decision->error));
     addon_put(env, &object, "workspaceCode", addon_boolean(env, decision->workspace_code));
     addon_put(env, &object, "loopback", addon_boolean(env, decision->loopback));
+    addon_put(env, &object, "via", addon_text(env, decision->via));
     return object;
 }

@@ -102,6 +102,7 @@ class Result(Generic[AnyStr]):
     loopback: bool
     denied: Optional[List[Denial]]
     denied_more: int
+    egress_offer: Optional[List[str]]
 
     def __init__(self, fields: Dict[str, Any], args: Sequence[Any], text: bool) -> None:
         if text:

@@ -195,6 +195,7 @@ PyObject *py_result(const struct choke_result *result)
     py_put(&dict, "loopback", PyBool_FromLong(result->loopback));
     py_put(&dict, "denied", denied(result));
     py_put(&dict, "denied_more", unsigned_number(result->denied_more));
+    py_put(&dict, "egress_offer", result->egress_offer ? py_text_list(result->egress_offer) : none());
     return dict;
 }
 
@@ -219,5 +220,6 @@ PyObject *py_decision(const struct choke_decision *decision)
     py_put(&dict, "error", py_error_dict(&decision->error));
     py_put(&dict, "workspace_code", PyBool_FromLong(decision->workspace_code));
     py_put(&dict, "loopback", PyBool_FromLong(decision->loopback));
+    py_put(&dict, "via", py_text(decision->via));
     return dict;
 }
