@@ -3,7 +3,8 @@ Attacker: another process of the same user, and a tool that is run again and aga
 jail. Means: to kill the init that waits for the next plan, or its tool; another root or workspace
 than the init was prepared for; a run that never ends, in a prepared jail.
 
-Expected: a prepared run inherits exactly what an unprepared one does; a dead or unfit init costs
+Expected: a prepared run inherits exactly what an unprepared one does, and is restricted in the same
+way by capabilities, filter and Landlock; a dead or unfit init costs
 time, and never a layer or a root; nothing is left when the context is idle or freed.
 """
 

@@ -1,6 +1,6 @@
 /*
  * say_state.c - prints what a process inherits besides its arguments and environment, one
- * "key=value" per line: descriptors, directory, session, terminal, signals, privileges.
+ * "key=value" per line: descriptors, directory, session, terminal, signals, privileges, restrictions.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -49,6 +50,29 @@ static void say_signals(void)
     }
 }
 
+/* Capabilities and filters, as the kernel reports them. */
+static void say_status(void)
+{
+    char line[256];
+    FILE *status = fopen("/proc/self/status", "re");
+    while (status && fgets(line, sizeof(line), status)) {
+        if (strncmp(line, "Cap", 3) == 0 || strncmp(line, "Seccomp", 7) == 0) {
+            printf("status.%.*s=%s", (int)strcspn(line, ":"), line, line + strcspn(line, "\t") + 1);
+        }
+    }
+    if (status) {
+        (void)fclose(status);
+    }
+}
+
+/* Landlock refuses this with EACCES, from its ABI 5 on; without it the errno is ENOTTY. */
+static void say_device(void)
+{
+    char settings[256];
+    int device = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    printf("device_ioctl=%d\n", device >= 0 && ioctl(device, TCGETS, settings) < 0 ? errno : 0);
+}
+
 int main(void)
 {
     char directory[4096];
@@ -60,5 +84,7 @@ int main(void)
     printf("no_new_privs=%d\n", prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));
     int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC);
     printf("tty=%s\n", terminal >= 0 ? "yes" : "no");
+    say_status();
+    say_device();
     return fflush(stdout) == 0 ? 0 : 1;
 }
