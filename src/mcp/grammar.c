@@ -40,6 +40,14 @@ static void print_operands(FILE *out, const json_t *rule)
         (void)fprintf(out, " [%s]...", shown);
 }
 
+/* "git", or "git log" if subcommand is not NULL. */
+static void put_name(FILE *out, const json_t *tool, const json_t *subcommand)
+{
+    (void)fputs(text_of(tool, "name"), out);
+    if (subcommand)
+        (void)fprintf(out, " %s", text_of(subcommand, "name"));
+}
+
 static json_t *call_text(const json_t *tool, const json_t *subcommand)
 {
     const json_t *rule = subcommand ? subcommand : json_object_get(tool, "args");
@@ -47,8 +55,7 @@ static json_t *call_text(const json_t *tool, const json_t *subcommand)
 
     if (!ck_mcp_words_begin(&words))
         return NULL;
-    (void)fprintf(words.out, "%s%s%s", text_of(tool, "name"), subcommand ? " " : "",
-                  subcommand ? text_of(subcommand, "name") : "");
+    put_name(words.out, tool, subcommand);
     if (json_array_size(json_object_get(rule, "options")) > 0 || !json_is_object(rule))
         (void)fputs(" [OPTION]...", words.out);
     if (!json_is_object(rule))
@@ -125,8 +132,7 @@ static json_t *rule_object(const json_t *tool, const json_t *subcommand)
 
     if (!ck_mcp_words_begin(&words))
         return NULL;
-    (void)fprintf(words.out, "%s%s%s", text_of(tool, "name"), subcommand ? " " : "",
-                  subcommand ? text_of(subcommand, "name") : "");
+    put_name(words.out, tool, subcommand);
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "call", ck_mcp_words_end(&words), "options",
                      list_or_empty(rule, "options"), "required", list_or_empty(rule, "require"), "refused",
                      list_or_empty(rule, "deny"), "operands", text_or_null(rule, "operands"), "first",
