@@ -129,7 +129,7 @@ static long make_pipe(int gate_fd, int *ret_report_fd)
  * The pipe comes first and its read end is closed before the listener is made: so two descriptors
  * at a time are enough, if there are few.
  */
-static long hand_over(const struct ck_native_program *program, int gate_fd, int *ret_report_fd)
+long ck_gate_make(const struct ck_native_program *program, int gate_fd, int *ret_report_fd)
 {
     static const struct ck_wire_simple message = {.kind = CK_WIRE_GATE};
     long r = gate_fd < 0 || !ret_report_fd ? 0 : make_pipe(gate_fd, ret_report_fd);
@@ -139,11 +139,4 @@ static long hand_over(const struct ck_native_program *program, int gate_fd, int 
     r = ck_nolibc_send(gate_fd, &message, sizeof(message), (int)fd);
     ck_nolibc_close((int)fd);
     return r < 0 ? r : 0;
-}
-
-long ck_gate_make(const struct ck_native_program *program, int gate_fd, int *ret_report_fd)
-{
-    long r = hand_over(program, gate_fd, ret_report_fd);
-    ck_nolibc_close(gate_fd);
-    return r;
 }

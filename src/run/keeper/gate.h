@@ -6,8 +6,8 @@
 
 /*
  * In the first process of a run, in a new network namespace: brings loopback up, listens on the
- * port of the program there, and sends the listener to the caller through gate_fd, which is then
- * closed. gate_fd -1: the listener stays open in this process. ret_report_fd: the write end of a
+ * port of the program there, and sends the listener to the caller through gate_fd.
+ * gate_fd -1: the listener stays open in this process. ret_report_fd: the write end of a
  * pipe to the caller, for the reports of direct_attempts.c; NULL: no pipe is made. 0 or a negative
  * errno.
  */

@@ -270,7 +270,8 @@ long ck_init_cover_keys(const char *cover)
 /*
  * Whether another process of the run holds a stream. The warden and the caller have copies for a
  * moment. On a busy machine they may not have closed them when a short tool ends. So if a stream is
- * open, kill(-1, 0) says whether there is any other process in the pid namespace.
+ * open, kill(-1, 0) says whether there is any other process in the pid namespace. A prepared init that
+ * had no room for the descriptors has -1 here: then any other process counts as one that holds it.
  */
 static bool stream_held(const struct ck_init_run *run)
 {
@@ -355,6 +356,8 @@ static long prepare(struct ck_init_run *run, struct ck_listener *listener, uint3
     if (r == 0 && program->gate_port != 0)
         r = ck_gate_make(program, run->gate_fd,
                          program->gate_reports_attempts != 0 ? &listener->attempts->report_fd : NULL);
+    if (program->gate_port != 0 && !run->prepared_fds)
+        ck_nolibc_close(run->gate_fd);
     if (r == 0) {
         *ret_stage = CK_STAGE_STDIO;
         r = open_stdin(run->jail, run->child);
@@ -405,15 +408,16 @@ static void report_alone(const struct ck_init_run *run)
 
 /*
  * The tool has its copies. stream_held needs that ours are closed; a prepared init has had none, and
- * receives those that it needs. 0 or a negative errno.
+ * receives those that it needs.
  */
-static long take_descriptors(const struct ck_init_run *run)
+static void take_descriptors(const struct ck_init_run *run)
 {
-    if (run->prepared_fds)
-        return ck_prepared_receive_rest(run);
+    if (run->prepared_fds) {
+        ck_prepared_receive_rest(run);
+        return;
+    }
     for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
         ck_nolibc_close(run->child->fds[i]);
-    return 0;
 }
 
 void ck_init_serve(struct ck_init_run *run)
@@ -440,11 +444,7 @@ void ck_init_serve(struct ck_init_run *run)
     long pid = create_tool(run);
     init_status->stage = pid < 0 ? CK_STAGE_CREATE : run->child->failed_stage;
     init_status->error = pid < 0 ? (int32_t)-pid : run->child->failed_errno;
-    long rest = take_descriptors(run);
-    if (init_status->stage == CK_STAGE_NONE && rest < 0) {
-        init_status->stage = CK_STAGE_STDIO;
-        init_status->error = (int32_t)-rest;
-    }
+    take_descriptors(run);
     /* A prepared init learns it only now. */
     listener.sealed = run->child->sealed;
     if (init_status->stage == CK_STAGE_NONE) {

@@ -55,7 +55,8 @@ struct ck_init_run {
     int enter_fd;          /* cgroup.procs of the cgroup with the limits, or -1 */
     int ended_fd;          /* signalfd for SIGCHLD, which must be blocked; -1: init makes one if it needs it */
     int alone_fd;          /* an eventfd, raised when init_status->alone is set; -1: it is not set */
-    int gate_fd;           /* with egress: a socket to the caller, for the listener; -1: it stays in init */
+    int gate_fd;           /* with egress: a socket to the caller, for the listener; -1: it stays in init; of a
+                              prepared init: rest_fd, and the warden passes it on */
     int *prepared_fds;     /* created before its plan came (prepared.h): where its descriptors go; or NULL */
     int start_fd, rest_fd; /* then: sockets that these come through */
     int null_fd;           /* then: the /dev/null inside */

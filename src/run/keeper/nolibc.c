@@ -172,21 +172,27 @@ long ck_nolibc_receive(int socket_fd, void *buffer, size_t size, int *ret_fds, u
     return got;
 }
 
-long ck_nolibc_send(int socket_fd, const void *buffer, size_t size, int fd)
+long ck_nolibc_send_fds(int socket_fd, const void *buffer, size_t size, const int *fds, unsigned fd_count)
 {
     union {
         struct cmsghdr header;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control = {.header = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(fd))}};
+        char space[CMSG_SPACE(CONTROL_FDS * sizeof(int))];
+    } control = {
+        .header = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(fd_count * sizeof(int))}};
     struct iovec data = {.iov_base = (void *)(uintptr_t)buffer, .iov_len = size};
     struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
-    if (fd >= 0) {
-        memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+    if (fd_count > 0) {
+        memcpy(CMSG_DATA(&control.header), fds, fd_count * sizeof(int));
         message.msg_control = &control;
-        message.msg_controllen = sizeof(control);
+        message.msg_controllen = CMSG_SPACE(fd_count * sizeof(int));
     }
     /* A closed socket must give EPIPE, not a signal. */
     return CK_RAW3(sendmsg, socket_fd, &message, MSG_NOSIGNAL);
+}
+
+long ck_nolibc_send(int socket_fd, const void *buffer, size_t size, int fd)
+{
+    return ck_nolibc_send_fds(socket_fd, buffer, size, &fd, fd >= 0 ? 1 : 0);
 }
 
 unsigned ck_nolibc_wait_readable(const int fds[CK_NOLIBC_WAITED], uint64_t deadline_ns)

@@ -54,6 +54,7 @@ void ck_nolibc_drain_signals(int signal_fd);
 long ck_nolibc_receive(int socket_fd, void *buffer, size_t size, int *ret_fds, unsigned max_fds,
                        unsigned *ret_fd_count);
 long ck_nolibc_send(int socket_fd, const void *buffer, size_t size, int fd); /* fd: -1 for none */
+long ck_nolibc_send_fds(int socket_fd, const void *buffer, size_t size, const int *fds, unsigned fd_count);
 
 /* Calls visit for each entry of an open directory. */
 void ck_nolibc_each_entry(int directory_fd, void (*visit)(void *data, const char *name), void *data);

@@ -9,6 +9,7 @@
  *                                      -- vfork --------------------> waits for start_fds
  *      plan received, root in its place
  *      read ends -> rest_fds
+ *      listener  <- rest_fds, -> caller (with egress; the init has sent it after it was created)
  *      streams   -> start_fds ---------------------------------------> steps of child.c, exec
  *      watches                         <- rest_fds; serves, reaps
  *
@@ -32,6 +33,7 @@
 #include <sys/wait.h>
 
 #define KEPT_NS UINT64_C(2000000000)
+#define GATE_NS 50000000u /* for a listener that the init has not sent yet; then another init is created */
 
 /* Descriptors of the message to the process of the tool. */
 enum start_fd { START_STDIN, START_STDOUT, START_STDERR, START_EXECUTABLE, START_FDS };
@@ -58,6 +60,7 @@ void ck_prepared_init(struct ck_prepared *prepared)
 
 /* ---- in the init ---- */
 
+/* All of them, or none. */
 static long receive_fds(int socket_fd, int *ret_fds, unsigned count)
 {
     unsigned got_fds = 0;
@@ -66,9 +69,13 @@ static long receive_fds(int socket_fd, int *ret_fds, unsigned count)
     do
         got = ck_nolibc_receive(socket_fd, &byte, 1, ret_fds, count, &got_fds);
     while (got == -EINTR);
-    if (got < 0)
-        return got;
-    return got == 1 && got_fds == count ? 0 : -EMFILE;
+    if (got == 1 && got_fds == count)
+        return 0;
+    for (unsigned i = 0; i < count; i++) {
+        ck_nolibc_close(i < got_fds ? ret_fds[i] : -1);
+        ret_fds[i] = -1;
+    }
+    return got < 0 ? got : -EMFILE;
 }
 
 void ck_prepared_main(void *argument)
@@ -91,9 +98,9 @@ void ck_prepared_main(void *argument)
     ck_child_main(child);
 }
 
-long ck_prepared_receive_rest(const struct ck_init_run *run)
+void ck_prepared_receive_rest(const struct ck_init_run *run)
 {
-    return receive_fds(run->rest_fd, run->prepared_fds + CK_WIRE_STDOUT_READ, CK_WIRE_FDS - CK_WIRE_STDOUT_READ);
+    (void)receive_fds(run->rest_fd, run->prepared_fds + CK_WIRE_STDOUT_READ, CK_WIRE_FDS - CK_WIRE_STDOUT_READ);
 }
 
 /* ---- in the warden ---- */
@@ -102,9 +109,8 @@ long ck_prepared_receive_rest(const struct ck_init_run *run)
 static bool can_prepare(const struct ck_init_run *run)
 {
     const struct ck_native_program *program = run->jail->program;
-    return run->main == ck_child_main && run->workspace != CK_WORKSPACE_OVERLAY && !ck_native_filters_late(program) &&
-           !ck_native_has_network(program) && program->loopback == 0 && program->gate_port == 0 &&
-           !ck_native_in_tmp(ck_native_root(program));
+    return run->main == ck_child_main && run->workspace != CK_WORKSPACE_OVERLAY && program->why == 0 &&
+           program->learn == 0 && !ck_native_in_tmp(ck_native_root(program));
 }
 
 void ck_prepared_make(struct ck_prepared *prepared, const struct ck_init_run *like, bool oom_preferred)
@@ -120,12 +126,13 @@ void ck_prepared_make(struct ck_prepared *prepared, const struct ck_init_run *li
     run.overlay_fd = -1;
     run.prepared_fds = prepared->memory->fds;
     run.start_fd = prepared->start_fds[1];
-    run.rest_fd = prepared->rest_fds[1];
+    run.rest_fd = run.gate_fd = prepared->rest_fds[1];
     run.null_fd = like->jail->null_fd;
     long pid = ck_native_jail_create_init(&run);
     if (pid <= 0)
         return;
     prepared->pid = (int32_t)pid;
+    prepared->spent = false;
     prepared->workspace = like->workspace;
     prepared->oom_preferred = oom_preferred;
     prepared->until_ns = ck_nolibc_now_ns() + KEPT_NS;
@@ -143,7 +150,7 @@ static bool fits(const struct ck_prepared *prepared, const struct ck_init_run *r
     const unsigned char *argv = (const unsigned char *)run->child->argv;
     struct stat held = {0};
     siginfo_t ended = {0};
-    if (prepared->pid == 0 || !can_prepare(run) || prepared->workspace != run->workspace ||
+    if (prepared->pid == 0 || prepared->spent || !can_prepare(run) || prepared->workspace != run->workspace ||
         prepared->oom_preferred != oom_preferred)
         return false;
     /* A large plan is in memory that only the warden has. */
@@ -158,18 +165,34 @@ static bool fits(const struct ck_prepared *prepared, const struct ck_init_run *r
 
 static long send_fds(int socket_fd, const int *fds, unsigned count)
 {
-    union {
-        struct cmsghdr header;
-        char space[CMSG_SPACE(CK_WIRE_FDS * sizeof(int))];
-    } control = {
-        .header = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(count * sizeof(int))}};
-    char byte = 0;
-    struct iovec data = {.iov_base = &byte, .iov_len = 1};
-    struct msghdr message = {
-        .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CMSG_SPACE(count * sizeof(int))};
-    memcpy(CMSG_DATA(&control.header), fds, count * sizeof(int));
-    long r = CK_RAW3(sendmsg, socket_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    static const char byte;
+    long r = ck_nolibc_send_fds(socket_fd, &byte, sizeof(byte), fds, count);
     return r < 0 ? r : 0;
+}
+
+/*
+ * The init has sent its listener, and before that the pipe for direct attempts, if there is one. 0: it
+ * is not there in time, or died meanwhile. 1: the caller has both. Or a negative errno.
+ */
+static long pass_on_gate(const struct ck_prepared *prepared, const struct ck_init_run *run)
+{
+    const int waited[CK_NOLIBC_WAITED] = {prepared->rest_fds[0], -1, -1, -1};
+    const uint64_t until_ns = ck_nolibc_now_ns() + GATE_NS;
+    for (;;) {
+        struct ck_wire_simple message = {0};
+        unsigned count = 0;
+        int fd = -1;
+        if (ck_nolibc_wait_readable(waited, until_ns) == 0)
+            return 0;
+        long r = ck_nolibc_receive(prepared->rest_fds[0], &message, sizeof(message), &fd, 1, &count);
+        if (r == (long)sizeof(message) && count == 1)
+            r = ck_nolibc_send(run->gate_fd, &message, sizeof(message), fd);
+        else
+            r = r < 0 ? r : -EMFILE;
+        ck_nolibc_close(fd);
+        if (r < 0 || message.kind == CK_WIRE_GATE)
+            return r < 0 ? r : 1;
+    }
 }
 
 long ck_prepared_start(struct ck_prepared *prepared, struct ck_init_run *run, bool oom_preferred)
@@ -192,9 +215,21 @@ long ck_prepared_start(struct ck_prepared *prepared, struct ck_init_run *run, bo
     prepared->memory->child.fds = prepared->memory->fds;
     prepared->memory->child.exec_key = run->jail->program->exec_key;
     /* The init first: a tool whose init waits in vain for descriptors would not be served. */
-    if (send_fds(prepared->rest_fds[0], fds + CK_WIRE_STDOUT_READ, CK_WIRE_FDS - CK_WIRE_STDOUT_READ) < 0 ||
-        send_fds(prepared->start_fds[0], start, START_FDS) < 0)
+    if (send_fds(prepared->rest_fds[0], fds + CK_WIRE_STDOUT_READ, CK_WIRE_FDS - CK_WIRE_STDOUT_READ) < 0)
         return 0;
+    if (run->jail->program->gate_port != 0) {
+        run->failed_stage = CK_STAGE_EGRESS;
+        r = pass_on_gate(prepared, run);
+        prepared->spent = r != 0;
+        if (r <= 0)
+            return r;
+    }
+    r = send_fds(prepared->start_fds[0], start, START_FDS);
+    if (r < 0) {
+        /* The caller uses the first listener that it gets, so another init would have none. */
+        run->failed_stage = CK_STAGE_STDIO;
+        return prepared->spent ? r : 0;
+    }
     long pid = prepared->pid;
     prepared->pid = 0;
     return pid;

@@ -18,9 +18,10 @@ struct ck_prepared_memory {
 struct ck_prepared {
     struct ck_prepared_memory *memory; /* NULL: nothing can be prepared */
     int start_fds[2];                  /* to the process of the tool: its streams; [0] is the warden's end */
-    int rest_fds[2];                   /* to the init: the read ends of the streams */
+    int rest_fds[2];                   /* to the init: the read ends of the streams; from it: its listener */
     int32_t pid;                       /* of the init; 0: none is prepared */
     uint32_t workspace;                /* enum ck_workspace of the run it is for */
+    bool spent;                        /* the caller has its listener; it must not be used for another run */
     bool oom_preferred;                /* it was created for a run with a limit on memory */
     uint64_t until_ns;                 /* when it is ended if no plan comes */
 };
@@ -48,7 +49,10 @@ long ck_prepared_discard(struct ck_prepared *prepared, struct ck_native_jail *ja
 /* The process of the tool: waits for its plan. The argument is a struct ck_init_run. */
 __attribute__((noreturn)) void ck_prepared_main(void *argument);
 
-/* After that has executed the tool: receives what init needs of the plan. 0 or a negative errno. */
-long ck_prepared_receive_rest(const struct ck_init_run *run);
+/*
+ * After that has executed the tool: receives what init needs of the plan. The tool runs already, so a
+ * lack of descriptors is no failure: they are -1 then.
+ */
+void ck_prepared_receive_rest(const struct ck_init_run *run);
 
 #endif
