@@ -1,14 +1,23 @@
 /*
  * host_prepared.c - runs whose init was prepared before their plan came, and what may happen to it.
  *
- * host_prepared POLICY ROOT OTHER - OTHER is a second root. The policy has say_state and sh (workspace: ro) and bash
- * (workspace: rw). Both roots have a file "name".
+ * host_prepared POLICY ROOT OTHER [RULE] - OTHER is a second root. The policy has say_state and sh (workspace: ro) and bash
+ * (workspace: rw). Both roots have a file "name". All runs have egress to RULE, if it is given.
  */
 #include "host.h"
 
 #define AHEAD 3 /* after this number of runs, one right after the other, the next one is prepared */
 
 static struct choke_context *context;
+static const char *const *egress;
+
+static struct choke_request request_of(const char *const *argv, const char *root)
+{
+    struct choke_request request = host_request(argv, root);
+    request.jail = CHOKE_JAIL_NATIVE;
+    request.egress = egress;
+    return request;
+}
 
 /* The pid of a process below this one with that name; 0: none. The state of a zombie does not count. */
 static int find_below(const char *name)
@@ -40,8 +49,7 @@ static int find_below(const char *name)
 static struct choke_result *run(const char *root, enum choke_outcome outcome, uint64_t timeout_ms,
                                 const char *const *argv)
 {
-    struct choke_request request = host_request(argv, root);
-    request.jail = CHOKE_JAIL_NATIVE;
+    struct choke_request request = request_of(argv, root);
     request.timeout_ms = timeout_ms;
     struct choke_result *result = host_run(context, &request);
     CHECK_SAYING(result->outcome == outcome, result->error.message);
@@ -115,8 +123,7 @@ static void survive_its_death(const char *root)
             while (kill(pid, 0) == 0 && find_below("choke-init") == pid)
                 (void)usleep(1000);
         const char *const argv[] = {"sh", "-c", "echo again", NULL};
-        struct choke_request request = host_request(argv, root);
-        request.jail = CHOKE_JAIL_NATIVE;
+        struct choke_request request = request_of(argv, root);
         struct choke_result *result = host_run(context, &request);
         bool lost = i % 2 == 1 && result->outcome == CHOKE_SIGNALED; /* it was killed while it had the plan */
         CHECK_SAYING(lost || host_is(&result->out, "again\n"), result->error.message);
@@ -152,8 +159,7 @@ static void read_input(const char *root)
 {
     const char *const argv[] = {"sh", "-c", "read x; echo $x", NULL};
     for (int i = 0; i < 4; i++) {
-        struct choke_request request = host_request(argv, root);
-        request.jail = CHOKE_JAIL_NATIVE;
+        struct choke_request request = request_of(argv, root);
         request.stdin_kind = CHOKE_STDIN_BYTES;
         request.stdin_bytes = "given\n";
         request.stdin_length = 6;
@@ -177,7 +183,9 @@ static void end_when_idle(const char *root)
 
 int main(int argc, char **argv)
 {
-    CHECK(argc == 4);
+    CHECK(argc == 4 || argc == 5);
+    const char *const rules[] = {argv[4], NULL};
+    egress = argc == 5 ? rules : NULL;
     context = host_context(argv[1]);
     warm(argv[2]);
     CHECK(await_prepared() > 0);
