@@ -121,6 +121,8 @@ PLAIN |= {"test_python.py"}
 # strace makes each system call of the command fail, and LeakSanitizer does not work in a process that is traced.
 # test_no_memory.py and test_no_descriptors.py have shortages under ASan.
 PLAIN |= {"test_shortage_of_a_look.py"}
+# The command is dynamic under ASan: the runtime needs the loader.
+PLAIN |= {"test_preloaded_command.py"}
 # The addon for Node under ASan needs one version of Node. Types, documents and examples are for people.
 PLAIN |= {"test_with_other_versions_of_node", "test_with_other_runtimes", "test_package_has_the_addon_and_no_script",
           "test_addon_exports_its_entry_only", "test_types_say_what_is_accepted", "test_node_documents.py"}

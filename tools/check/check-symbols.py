@@ -103,11 +103,29 @@ def check_keeper(build):
         yield f"{path} needs {', '.join(sorted(undefined(path)))}"
 
 
+def check_command_is_static(build):
+    """The command needs no loader, so no variable puts code into it, and no run path, which its start-up code refuses."""
+    path = f"{build}/chokepoint"
+    headers = output("readelf", "--wide", "--program-headers", path)
+    dynamic = output("readelf", "--wide", "--dynamic", path)
+    for what in ("INTERP", "NEEDED", "RUNPATH", "RPATH"):
+        if what in headers + dynamic:
+            yield f"{path} has {what}: it is not a static program"
+
+
+def imports_of(build, path):
+    """What a program or library takes from libc. A static program has it from the archive: its own objects say it."""
+    if path.endswith(".so"):
+        return output("nm", "--dynamic", "--undefined-only", path)
+    return "\n".join(output("nm", "--undefined-only", f"{build}/{name}")
+                     for name in ("libchokepoint-command.a", "src/libchokepoint.a"))
+
+
 def check_hardening(build):
     for path, is_program in ((f"{build}/chokepoint", True), (f"{build}/src/libchokepoint.so", False)):
         headers = output("readelf", "--wide", "--file-header", "--program-headers", path)
         dynamic = output("readelf", "--wide", "--dynamic", path)
-        imports = output("nm", "--dynamic", "--undefined-only", path)
+        imports = imports_of(build, path)
         wanted = {
             "read-only relocations (RELRO)": "GNU_RELRO" in headers,
             "immediate binding (NOW)": re.search(r"FLAGS_1.*\bNOW\b", dynamic),
@@ -137,7 +155,7 @@ def check_policy_is_pure(build):
 def main():
     (build,) = sys.argv[1:]
     found = []
-    for check in (check_exports, check_versions, check_keeper, check_hardening, check_policy_is_pure):
+    for check in (check_exports, check_versions, check_keeper, check_command_is_static, check_hardening, check_policy_is_pure):
         found += check(build)
     print("\n".join(found + [f"{len(found)} wrong"]))
     return 1 if found else 0
