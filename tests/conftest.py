@@ -128,7 +128,7 @@ PLAIN |= {"test_with_other_versions_of_node", "test_with_other_runtimes", "test_
           "test_addon_exports_its_entry_only", "test_types_say_what_is_accepted", "test_node_documents.py"}
 # These take the whole machine and bound the time of a run: nothing runs beside them.
 ALONE = {"test_fork_relay.py", "test_fork_bomb.py", "test_fork_chain.py", "test_bomb_stays_small", "test_fork_bomb_dies",
-         "test_fork_bomb_is_bounded", "test_thousand_in_flight"}
+         "test_fork_bomb_is_bounded", "test_thousand_in_flight", "test_end_of_input_ends_everything"}
 
 
 # Only in a full run. The files say which others go through the same code in every run.
