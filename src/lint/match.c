@@ -12,8 +12,11 @@
 #include "lint/program.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MODULE_MAX 64 /* bytes of a name before ".*" in a rule */
 
 /*
  * Matches in progress at one time. For each node the cursor goes through all of them, so without a
@@ -154,6 +157,21 @@ static void choose_rule(struct ck_lint_source *source, uint32_t query, const str
     }
 }
 
+/* "sh.ls" is also "sh.*": some modules make a function of each name that is asked of them. */
+static void choose_member_rule(struct ck_lint_source *source, uint32_t query, const struct capture_set *captures,
+                               const char *name, struct ck_lint_match *best)
+{
+    char any[MODULE_MAX + sizeof(".*")];
+    const char *dot = strrchr(name, '.');
+
+    if (!dot || (size_t)(dot - name) >= MODULE_MAX)
+        return;
+    (void)snprintf(any, sizeof(any), "%.*s.*", (int)(dot - name), name);
+    choose_rule(source, query, captures, any, best);
+    if (best->resolved == any)
+        best->resolved = name;
+}
+
 /* Resolves @name and finds the rule for it. False if no rule holds. */
 static bool evaluate_match(struct ck_lint_source *source, const TSQueryMatch *match, struct ck_lint_match *ret_match)
 {
@@ -165,8 +183,10 @@ static bool evaluate_match(struct ck_lint_source *source, const TSQueryMatch *ma
     if (!captures.has_name)
         return false;
     source->grammar->resolver->names(source, captures.name, &names);
-    for (uint32_t i = 0; i < names.count; i++)
+    for (uint32_t i = 0; i < names.count; i++) {
         choose_rule(source, query, &captures, names.items[i], ret_match);
+        choose_member_rule(source, query, &captures, names.items[i], ret_match);
+    }
     choose_rule(source, query, &captures, "*", ret_match);
     /* A rule about anything: the report shows what it is, as far as that is known. */
     if (ret_match->rule && strcmp(ret_match->resolved, "*") == 0)

@@ -20,7 +20,8 @@
  *       instead: One sentence.     # what to call
  *       find: [call, new]          # the names of its queries
  *       names: [child_process.exec]   # @name must resolve to one of them. "?.popen" is the method
- *                                  # popen of something unknown; "*" is anything, known or not
+ *                                  # popen of something unknown; "sh.*" is any member of sh;
+ *                                  # "*" is anything, known or not
  *       when:                      # conditions on @arguments; all must hold
  *         - {keyword: shell, position: 2, test: truthy}
  *       triggers: ["child_process exec"]   # for the prefilter: only a file with all words of one

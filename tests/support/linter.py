@@ -12,9 +12,9 @@ SHELL_RULE = "python-shell-call"
 PROCESS = "import subprocess\nsubprocess.run(['ls'])\n"  # creates a process and is not worse
 PROCESS_RULE = "python-subprocess"
 
-REPORT = {"version", "clean", "top", "config", "errors", "warnings", "notes", "dropped", "waived", "allowed", "files",
+REPORT = {"known", "version", "clean", "top", "config", "errors", "warnings", "notes", "dropped", "waived", "allowed", "files",
           "bytes", "ignored", "excluded", "findings", "skipped"}
-FINDING = {"severity", "rule", "path", "name", "line", "column", "byte_column", "end_line", "end_column",
+FINDING = {"fingerprint", "known", "severity", "rule", "path", "name", "line", "column", "byte_column", "end_line", "end_column",
            "end_byte_column", "found", "message", "instead", "source"}
 COUNTS = {"error": "errors", "warning": "warnings", "note": "notes"}
 

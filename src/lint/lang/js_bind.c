@@ -464,12 +464,42 @@ static void visit(struct js_binder *binder, TSNode node)
     }
 }
 
+/* Is the text in the source as a string of any quotes? */
+static bool has_quoted(const struct ck_lint_source *source, const char *text)
+{
+    const char *at = source->text, *end = source->text + source->length;
+    size_t length = strlen(text);
+
+    while ((at = memmem(at, (size_t)(end - at), text, length))) {
+        bool opened = at > source->text && strchr("'\"`", at[-1]);
+        if (opened && at + length < end && at[length] == at[-1])
+            return true;
+        at += length;
+    }
+    return false;
+}
+
+/*
+ * Two packages make their functions global when they are imported. The text is searched once for
+ * each: a comment that has the quoted name only makes a free `exec` a finding.
+ */
+static void find_global_modules(const struct ck_lint_source *source, const char *modules[CK_GLOBAL_MODULES])
+{
+    static const char interpreter[] = "#!/usr/bin/env zx";
+    bool is_script =
+        source->length > strlen(interpreter) && memcmp(source->text, interpreter, strlen(interpreter)) == 0;
+
+    modules[0] = is_script || has_quoted(source, "zx/globals") ? "zx" : NULL;
+    modules[1] = has_quoted(source, "shelljs/global") ? "shelljs" : NULL;
+}
+
 int ck_js_bind(struct ck_lint_source *source)
 {
     struct ck_scopes *scopes = ck_scopes_new(source, ck_js_kinds);
     struct js_binder binder = {.scopes = scopes};
     if (!scopes)
         return -ENOMEM;
+    find_global_modules(source, scopes->global_modules);
     TSTreeCursor cursor = ts_tree_cursor_new(source->root);
     while (ck_scopes_walk_next(scopes, &cursor))
         if (ts_node_is_named(ts_tree_cursor_current_node(&cursor)))

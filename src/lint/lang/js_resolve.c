@@ -170,6 +170,10 @@ static void find_word(struct ck_scopes *scopes, TSNode node, uint32_t depth, str
     if (!slot) {
         const char *name = ck_lint_word_text(scopes, node);
         ck_lint_names_add(names, name && is_global_object(name) ? "globalThis" : name);
+        for (size_t i = 0; name && i < CK_GLOBAL_MODULES; i++)
+            if (scopes->global_modules[i])
+                ck_lint_names_add(names,
+                                  ck_arena_printf(scopes->source->arena, "%s.%s", scopes->global_modules[i], name));
     } else if (ck_scopes_slot_begin(scopes, slot, &evaluation, names)) {
         evaluate_bindings(scopes, slot, depth, &evaluation.names);
         ck_scopes_slot_end(scopes, &evaluation, names);

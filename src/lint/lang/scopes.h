@@ -19,6 +19,7 @@
 
 #include "lint/lang/resolve.h"
 
+#define CK_GLOBAL_MODULES 2
 #define CK_SCOPES_NESTED 256
 #define CK_SCOPES_DEPTH 256 /* of one question: a longer chain of calls or names is not followed */
 
@@ -73,6 +74,7 @@ struct ck_scopes {
     struct ck_assignment *assignments, *last_assignment; /* until ck_scopes_finish */
     struct ck_fact *facts;
     uint32_t facts_count, facts_capacity;
+    const char *global_modules[CK_GLOBAL_MODULES]; /* their members are globals in this file; NULL: not this one */
     uint32_t level, lowest; /* slots in evaluation: how many, and the lowest that was met again */
     uint32_t fuel;          /* steps left for this question */
     bool cut;               /* a limit was reached in this question */

@@ -97,3 +97,23 @@ export default spawn;  //> js-child-process
 //: exported under a constant
 import cp from 'child_process';
 export const run = cp.exec;  //> js-child-process
+//: the globals of zx
+import 'zx/globals';
+await $`ls -l`;  //> js-process-package
+//: the globals of zx with options
+import 'zx/globals';
+const out = await $({ quiet: true })`ls`;  //> js-process-package
+//: jQuery is clean
+import $ from 'jquery';
+$('p').hide();
+//: a name of one's own beside the globals of zx is clean
+import 'zx/globals';
+const $ = (text) => text;
+$`ls`;
+//: git by simple-git, imported
+import simpleGit, { gitP } from 'simple-git';
+simpleGit('.');  //> js-process-package
+gitP('.');  //> js-process-package
+//: a program in an action, imported
+import * as exec from '@actions/exec';
+await exec.exec('ls');  //> js-process-package

@@ -125,3 +125,37 @@ go('ls');  //> js-child-process
 //: \e and \a are no escapes here, the backslash is dropped
 require('child_process')['\exec']('ls');  //> js-child-process
 require('c\hild_process')['sp\awn']('ls');  //> js-child-process
+//: git by simple-git
+const git = require('simple-git')();  //> js-process-package
+//: git by simple-git, destructured
+const { simpleGit } = require('simple-git');
+simpleGit('.').log();  //> js-process-package
+//: git by simple-git with promises
+const open = require('simple-git/promise');
+open('.');  //> js-process-package
+//: a program in an action
+const exec = require('@actions/exec');
+exec.exec('ls', ['-l']);  //> js-process-package
+//: a program in an action, with its output
+const { getExecOutput } = require('@actions/exec');
+getExecOutput('ls');  //> js-process-package
+//: the globals of shelljs
+require('shelljs/global');
+exec('ls -l');  //> js-process-package
+ls('-l');
+//: the globals of two packages, one of them named in other quotes
+require(`shelljs/global`);
+import('zx/globals');
+exec('ls -l');  //> js-process-package
+await $`ls -l`;  //> js-process-package
+//: the method exec of a pattern beside the globals of shelljs is clean
+require('shelljs/global');
+/a/.exec('a');
+//: a function exec of one's own beside shelljs is clean
+const shell = require('shelljs/make');
+const global = 1;
+function exec(text) { return text; }
+exec('ls');
+//: a script that zx runs
+#!/usr/bin/env zx
+await $`ls`;  //> js-process-package

@@ -71,3 +71,89 @@ start(factory=subprocess.Popen)  #> python-popen
 import multiprocessing
 
 multiprocessing.Process(target=work).start()
+
+#: each name of the module sh is a program
+import sh
+
+sh.ls("-l")  #> python-command-module
+sh.git.status()
+sh.Command("ls")  #> python-command-module
+
+#: a program imported from sh
+from sh import git, ls as listing
+
+git("status")  #> python-command-module
+listing("-l")  #> python-command-module
+
+#: sh under another name
+import sh as shell
+
+shell.rm("-r", "x")  #> python-command-module
+
+#: a program of sh that is handed on
+import sh
+
+run(sh.make)  #> python-command-module
+
+#: a module of one's own that is called sh is clean
+sh = load()
+sh.ls("-l")
+
+#: each name of plumbum.cmd is a program
+from plumbum.cmd import ls, grep as search
+
+ls("-l")  #> python-command-module
+search("x")  #> python-command-module
+
+#: a command of plumbum.cmd gets its arguments in brackets
+from plumbum import FG, local
+from plumbum.cmd import grep
+
+grep["x"] & FG  #> python-plumbum-local
+local.cmd.ls()  #> python-command-module
+local.get("ls")()  #> python-command-module
+
+#: plumbum.cmd as a module
+from plumbum import cmd
+
+cmd.ls()  #> python-command-module
+
+#: a command of plumbum is looked up
+from plumbum import local
+
+ls = local["ls"]  #> python-plumbum-local
+ls("-l")
+
+#: plumbum by its whole name
+import plumbum
+
+plumbum.local["git"]("status")  #> python-plumbum-local
+
+#: a dictionary that is called local is clean
+local = {}
+local["ls"]()
+
+#: GitPython runs git
+import git
+
+repo = git.Repo(".")  #> python-git-process
+git.Repo.clone_from("https://localhost/x", "y")  #> python-git-process
+git.Git(".").execute(["git", "log"])  #> python-git-process
+
+#: a class of GitPython
+from git import Repo
+
+Repo("/srv/x")  #> python-git-process
+Repo.init("/srv/y")  #> python-git-process
+
+#: GitPython under another name
+from git import Repo as R
+import git as g
+
+R(".")  #> python-git-process
+g.cmd.Git(".")  #> python-git-process
+
+#: GitPython's errors alone are clean
+from git import InvalidGitRepositoryError
+
+raise InvalidGitRepositoryError("x")

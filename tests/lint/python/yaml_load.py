@@ -166,3 +166,23 @@ yaml.load("a: 1", Loader=getattr(yaml, "CSafeLoader", yaml.Loader))  #> python-y
 yaml.load("a: 1", Loader=getattr(yaml, "SafeLoader", other))  #> python-yaml-load
 yaml.load("a: 1", Loader=getattr(yaml, name, yaml.SafeLoader))  #> python-yaml-load
 yaml.load("a: 1", Loader=other if late else getattr(yaml, "SafeLoader"))  #> python-yaml-load
+
+#: a partial with a safe loader is clean
+import functools
+import yaml
+
+load = functools.partial(yaml.load, Loader=yaml.SafeLoader)
+load(text)
+
+#: a partial with the faster safe loader is clean
+from functools import partial
+import yaml
+
+load = partial(yaml.load_all, Loader=yaml.CSafeLoader)
+
+#: a partial without a safe loader is found
+import functools
+import yaml
+
+load = functools.partial(yaml.load, Loader=yaml.Loader)  #> python-yaml-handed-on
+other = functools.partial(yaml.load)  #> python-yaml-handed-on
