@@ -45,6 +45,7 @@ static const struct {
     [CK_LAYER_NATIVE_EGRESS] = {"native-egress", "jail", JAIL, ""},
     [CK_LAYER_BWRAP_EGRESS] = {"bwrap-egress", "jail", JAIL, ""},
     [CK_LAYER_SEATBELT] = {"seatbelt", "jail", JAIL, ""},
+    [CK_LAYER_GUARD] = {"guard", "jail", JAIL, ""},
 };
 
 /* What a cause may look at to decide whether it explains the error. */
@@ -65,6 +66,9 @@ struct layer_question {
 static const char delegate[] =
     "run it in a leaf of a delegated cgroup: systemd-run --user -P -p Delegate=yes -p DelegateSubgroup=main "
     "chokepoint ...";
+
+static const char userns_rule[] =
+    "an AppArmor profile with 'userns,', or sysctl -w kernel.apparmor_restrict_unprivileged_userns=0";
 
 /* Sets cause and remedy. Returns true, so that a cause can end with it. */
 __attribute__((format(printf, 3, 4))) static bool answer(const struct layer_question *question, const char *remedy,
@@ -121,6 +125,24 @@ static bool container(const struct layer_question *question)
     return false;
 }
 
+/*
+ * AppArmor denies a user namespace or, as Ubuntu's rule does since 24.04, the capabilities in it: then the
+ * namespace is there, and what it is for is refused. The profile is a likely cause of these errors.
+ */
+static bool by_apparmor(const struct layer_question *question)
+{
+    const struct ck_host *host = question->host;
+    if (question->error != EPERM && question->error != EACCES)
+        return false;
+    if (!host->root && host->apparmor_restricts > 0)
+        return answer(question, userns_rule,
+                      "AppArmor forbids it (sysctl kernel.apparmor_restrict_unprivileged_userns)");
+    if (host->apparmor_profile[0] == '\0')
+        return false;
+    return answer(question, "allow it in that profile ('userns,' and the capabilities), or start without it",
+                  "this process has the AppArmor profile '%s'", host->apparmor_profile);
+}
+
 /* ENOSYS: no such system call. EINVAL: no such flag or prctl option. */
 static bool old_kernel(const struct layer_question *question)
 {
@@ -132,13 +154,16 @@ static bool old_kernel(const struct layer_question *question)
 }
 
 /*
- * EOPNOTSUPP: Landlock is built in, but was not enabled at boot. ENOSYS can also come from a
- * seccomp filter, so it counts only if the list of modules is known and lacks Landlock.
+ * EOPNOTSUPP: Landlock is built in, but was not enabled at boot. ENOSYS: it is not built in. That can
+ * also come from a seccomp filter, so it counts only if the list of modules is known and lacks
+ * Landlock.
  */
 static bool landlock(const struct layer_question *question)
 {
     const struct ck_host *host = question->host;
-    if (question->error != EOPNOTSUPP && (question->error != ENOSYS || !host->lsm_known || host->lsm_landlock))
+    if (question->error == ENOSYS && host->lsm_known && !host->lsm_landlock)
+        return old_kernel(question);
+    if (question->error != EOPNOTSUPP)
         return false;
     return answer(question, "boot with lsm=landlock,... (/sys/kernel/security/lsm has the list)",
                   "Landlock is not among the kernel's security modules");
@@ -158,9 +183,7 @@ static bool user_switch(const struct layer_question *question)
         return answer(question, "sysctl -w kernel.unprivileged_userns_clone=1",
                       "sysctl kernel.unprivileged_userns_clone is 0");
     if (!host->root && host->apparmor_restricts > 0)
-        return answer(question,
-                      "an AppArmor profile with 'userns,', or sysctl -w "
-                      "kernel.apparmor_restrict_unprivileged_userns=0",
+        return answer(question, userns_rule,
                       "AppArmor forbids it (sysctl kernel.apparmor_restrict_unprivileged_userns)");
     return false;
 }
@@ -211,7 +234,7 @@ static bool no_user_namespace(const struct layer_question *question)
     char cause[sizeof(question->message->cause)];
     enum ck_layer layer = question->layer;
     bool whole = layer == CK_LAYER_NATIVE || layer == CK_LAYER_BWRAP || layer == CK_LAYER_NATIVE_EGRESS ||
-                 layer == CK_LAYER_BWRAP_EGRESS;
+                 layer == CK_LAYER_BWRAP_EGRESS || layer == CK_LAYER_GUARD;
     if (!whole || question->user_error == 0 || !question->reason)
         return false;
     /*
@@ -222,7 +245,7 @@ static bool no_user_namespace(const struct layer_question *question)
     user.layer = CK_LAYER_USER;
     user.error = question->user_error;
     (void)answer(&user, "", "%s", strerror(user.error));
-    (void)(user_switch(&user) || container(&user) || old_kernel(&user));
+    (void)(user_switch(&user) || container(&user) || by_apparmor(&user) || old_kernel(&user));
     /* A copy, because snprintf must not read from its own destination. */
     (void)snprintf(cause, sizeof(cause), "%s", question->message->cause);
     (void)snprintf(question->message->cause, sizeof(question->message->cause), "it needs a user namespace: %.*s",
@@ -245,8 +268,8 @@ static const cause_fn causes[][7] = {
     [KERNEL] = {not_held, untried, container, old_kernel},
     [LANDLOCK] = {not_held, untried, landlock, container, old_kernel},
     [SECCOMP] = {not_held, untried, container, old_kernel},
-    [USER] = {not_held, user_switch, untried, container, old_kernel},
-    [NAMESPACE] = {not_held, needs_user, untried, container, old_kernel},
+    [USER] = {not_held, user_switch, untried, container, by_apparmor, old_kernel},
+    [NAMESPACE] = {not_held, needs_user, untried, container, by_apparmor, old_kernel},
     [CGROUP] = {no_cgroup2, not_delegated, not_held, untried, container, old_kernel},
     [CONTROLLER] = {not_delegated, not_held, untried},
     [JAIL] = {untried, no_user_namespace, not_built},
@@ -265,6 +288,10 @@ static void add_detail(enum ck_layer layer, const struct ck_layer_trial *trial, 
     else if (layer == CK_LAYER_NATIVE_EGRESS || layer == CK_LAYER_BWRAP_EGRESS)
         detail = trial->value != 0 ? "proved from inside: only the proxy is reached; other attempts are reported"
                                    : "proved from inside: only the proxy is reached; other attempts are not reported";
+    else if (layer == CK_LAYER_GUARD)
+        detail = trial->value != 0
+                     ? "every execution in a tree can be decided, named and counted"
+                     : "every execution can be decided; carriers can make code in memory (Linux 6.3 refuses it)";
     else if (layers[layer].kind == JAIL)
         detail = trial->value != 0 ? "proved from inside"
                                    : "proved from inside; modules of interpreters load only if 'execs' lists them";

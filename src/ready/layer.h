@@ -32,6 +32,7 @@ enum ck_layer {
     CK_LAYER_NATIVE_EGRESS, /* with one way out, to the proxy */
     CK_LAYER_BWRAP_EGRESS,
     CK_LAYER_SEATBELT,
+    CK_LAYER_GUARD, /* a cage: the native jail, and a kernel that lets init answer doors */
     CK_LAYERS,
 };
 
@@ -41,7 +42,8 @@ struct ck_layer_trial {
     int error;
     /*
      * EXECS: the ABI of Landlock; a namespace: 1 if it was made inside a user namespace; egress: 1
-     * if direct attempts are reported; another jail: 1 if library directories are code
+     * if direct attempts are reported; guard: 1 if the kernel can refuse new code to carriers;
+     * another jail: 1 if library directories are code
      */
     int value;
     enum ck_controller_version cgroup_version; /* of a controller: where it was found */

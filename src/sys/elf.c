@@ -157,7 +157,7 @@ static int find_segment(const struct elf_reader *reader, uint32_t type, struct s
 /* Same rule as in the kernel: at least two bytes, the last one NUL. */
 static int take_interpreter(const struct elf_reader *reader, char *buffer, size_t size)
 {
-    struct segment segment;
+    struct segment segment = {0};
     int r = find_segment(reader, PT_INTERP, &segment);
     buffer[0] = '\0';
     if (r <= 0)

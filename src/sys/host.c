@@ -49,6 +49,18 @@ static bool has_word(const char *text, const char *word, const char *separators)
     return false;
 }
 
+/* The file has "NAME (MODE)", or "unconfined". */
+static void read_apparmor_profile(char *ret_name, size_t size)
+{
+    char text[CK_HOST_PROFILE_BYTES];
+    ret_name[0] = '\0';
+    if (ck_file_read_into(AT_FDCWD, "/proc/self/attr/apparmor/current", 0, text, sizeof(text)) < 0)
+        return;
+    char *mode = strstr(text, " (");
+    if (mode)
+        (void)snprintf(ret_name, size, "%.*s", (int)(mode - text), text);
+}
+
 void ck_host_inspect(struct ck_host *ret_host)
 {
     static const char *const signs[] = {"/.dockerenv", "/run/.containerenv"};
@@ -60,6 +72,7 @@ void ck_host_inspect(struct ck_host *ret_host)
         .apparmor_restricts = read_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
         .seccomp_mode = read_seccomp_mode(),
     };
+    read_apparmor_profile(ret_host->apparmor_profile, sizeof(ret_host->apparmor_profile));
     for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]) && !ret_host->container; i++)
         if (access(signs[i], F_OK) == 0) {
             ret_host->container = true;

@@ -263,9 +263,9 @@ void ck_scratch_release(struct ck_scratch *scratch)
     *scratch = (struct ck_scratch){.fd = -1};
 }
 
-void ck_scratch_remove(struct ck_scratch *scratch)
+void ck_scratch_remove_within(struct ck_scratch *scratch, uint64_t span_ns)
 {
-    uint64_t deadline_ns = ck_clock_now_ns() + REMOVE_NS;
+    uint64_t deadline_ns = ck_clock_now_ns() + span_ns;
     bool gone = !scratch->scratch_pool;
     while (!gone && ck_clock_now_ns() < deadline_ns) {
         struct ck_slice slice = CK_SLICE_WHOLE;
@@ -274,4 +274,9 @@ void ck_scratch_remove(struct ck_scratch *scratch)
     if (!gone)
         scratch->scratch_pool->leftover = true;
     ck_scratch_release(scratch);
+}
+
+void ck_scratch_remove(struct ck_scratch *scratch)
+{
+    ck_scratch_remove_within(scratch, REMOVE_NS);
 }

@@ -82,6 +82,9 @@ void ck_scratch_release(struct ck_scratch *scratch);
  */
 void ck_scratch_remove(struct ck_scratch *scratch);
 
+/* The same with a time of the caller's: for a directory that a tool may have filled. */
+void ck_scratch_remove_within(struct ck_scratch *scratch, uint64_t span_ns);
+
 /* True if nothing is left to sweep, or the sweep is postponed. */
 bool ck_scratch_pool_sweep(struct ck_scratch_pool *scratch_pool, struct ck_slice *slice);
 

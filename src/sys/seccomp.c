@@ -25,6 +25,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -70,7 +71,6 @@ static const char *const forbidden[] = {
     "request_key",
     "fanotify_init",
     "lookup_dcookie",
-    "nfsservctl",
     "vhangup",
     /*
      * memory that is a file, on no mount that could be noexec: the loader would map it as code,
@@ -356,6 +356,24 @@ static int forbid_reserving(scmp_filter_ctx filter)
     return add(filter, SCMP_ACT_ERRNO(EOPNOTSUPP), "fallocate", &no_hole);
 }
 
+/*
+ * What the kernel's own check (PR_SET_MDWE) lets pass, because it looks at one mapping at a time: shared
+ * memory that is code in one mapping and is written in another, or by another process. A personality
+ * that makes everything readable code asks for no PROT_EXEC. Files that can be written are on noexec
+ * mounts.
+ */
+static int forbid_shared_code(scmp_filter_ctx filter)
+{
+    const struct scmp_arg_cmp mapping[] = {SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC),
+                                           SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS)};
+    const struct scmp_arg_cmp segment = SCMP_A2(SCMP_CMP_MASKED_EQ, SHM_EXEC, SHM_EXEC);
+    const struct scmp_arg_cmp implied = SCMP_A0(SCMP_CMP_MASKED_EQ, READ_IMPLIES_EXEC, READ_IMPLIES_EXEC);
+    int r = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EACCES), number_of("mmap"), 2, mapping);
+    if (r == 0)
+        r = add(filter, SCMP_ACT_ERRNO(EACCES), "shmat", &segment);
+    return r < 0 ? r : add(filter, SCMP_ACT_ERRNO(EPERM), "personality", &implied);
+}
+
 /* ---- without user namespaces ---- */
 
 static int forbid_each(scmp_filter_ctx filter, const char *const *names)
@@ -457,15 +475,25 @@ static int notify_of_files(scmp_filter_ctx filter, uint64_t exec_key)
     return r < 0 ? r : seccomp_rule_add_array(filter, SCMP_ACT_NOTIFY, number_of("mmap"), 2, code);
 }
 
+/* No kernel has this call any more. In a cage a door asks with it for a connection (base/door_wire.h). */
+static int answer_doors(scmp_filter_ctx filter, unsigned options)
+{
+    return add(filter, (options & CK_SECCOMP_CAGE) != 0 ? SCMP_ACT_NOTIFY : SCMP_ACT_ERRNO(EPERM), "nfsservctl", NULL);
+}
+
 static int forbid_rest(scmp_filter_ctx filter, unsigned options, uint64_t exec_key)
 {
     int r = forbid_sockets(filter, options);
+    if (r == 0)
+        r = answer_doors(filter, options);
     if (r == 0 && (options & CK_SECCOMP_TRACING) == 0)
         r = forbid_tracing(filter, exec_key);
     if (r == 0 && exec_key != 0)
         r = notify_of_executions(filter, exec_key);
     if (r == 0 && (options & CK_SECCOMP_WHY) != 0)
         r = notify_of_files(filter, exec_key);
+    if (r == 0 && (options & CK_SECCOMP_NO_NEW_CODE) != 0)
+        r = forbid_shared_code(filter);
     if (r == 0 && (options & CK_SECCOMP_NO_USERNS) != 0)
         r = forbid_attributes(filter);
     if (r == 0 && (options & CK_SECCOMP_NO_USERNS) != 0)

@@ -50,6 +50,10 @@ enum ck_seccomp_option {
      * key as the sixth argument.
      */
     CK_SECCOMP_WHY = 64,
+    /* With exec_key: that process is also notified of the system call of a door. */
+    CK_SECCOMP_CAGE = 128,
+    /* No memory that can be written elsewhere is mapped as code. Beside PR_SET_MDWE, which does the rest. */
+    CK_SECCOMP_NO_NEW_CODE = 256,
 };
 
 /*

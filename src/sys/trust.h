@@ -50,6 +50,15 @@ void ck_trust_done(struct ck_trusted *trusted);
 /* Did the walk pass through the directory? */
 bool ck_trust_passes(const struct ck_trusted *trusted, struct ck_identity directory);
 
+/*
+ * Could the file be changed by another name, which no walk along one path finds? Nobody but root makes
+ * a second name of a file that belongs to root.
+ */
+static inline bool ck_trust_has_second_name(const struct stat *status)
+{
+    return S_ISREG(status->st_mode) && status->st_nlink > 1 && status->st_uid != 0;
+}
+
 int ck_trust_identity_of(int fd, struct ck_identity *ret_identity);
 
 bool ck_trust_is_same(struct ck_identity a, struct ck_identity b);

@@ -10,7 +10,7 @@ TOOL = {"name", "route", "required", "state", "path", "version", "sha256", "cach
 LAYER = {"name", "group", "holds", "detail", "cause", "remedy"}
 STATES = {"ready", "missing", "refused", "failed", "in_root"}
 LAYERS = ("no_new_privs execs seccomp subreaper pidfd openat2 user mount pid net ipc uts cgroup cgroup.kill memory pids "
-          "cpu native native-degraded bwrap native-egress bwrap-egress seatbelt").split()
+          "cpu native native-degraded bwrap native-egress bwrap-egress seatbelt guard").split()
 
 
 class Toolbox:

@@ -24,6 +24,12 @@ static const struct ck_host ubuntu = {
 static const struct ck_host docker = {
     .max_user_namespaces = 15000, .unprivileged_userns = CK_HOST_UNKNOWN, .container_sign = "/.dockerenv"};
 static const struct ck_host filtered = {.max_user_namespaces = 15000, .unprivileged_userns = 1, .seccomp_mode = 2};
+static const struct ck_host profiled = {
+    .max_user_namespaces = 15000, .unprivileged_userns = CK_HOST_UNKNOWN, .apparmor_profile = "some//profile"};
+static const struct ck_host profiled_docker = {.max_user_namespaces = 15000,
+                                               .container_sign = "/.dockerenv",
+                                               .apparmor_profile = "docker-default",
+                                               .unprivileged_userns = 1};
 static const struct ck_host without_landlock = {.lsm_known = true, .cgroup2 = true};
 static const struct ck_host only_v1 = {.max_user_namespaces = 15000};
 
@@ -38,6 +44,11 @@ static const struct {
     {CK_LAYER_USER, ENOSPC, &plain, "limit on user namespaces", "raise sysctl"},
     {CK_LAYER_USER, EPERM, &debian, "kernel.unprivileged_userns_clone is 0", "unprivileged_userns_clone=1"},
     {CK_LAYER_USER, EPERM, &ubuntu, "AppArmor", "apparmor_restrict_unprivileged_userns=0"},
+    {CK_LAYER_MOUNT, EACCES, &ubuntu, "AppArmor", "apparmor_restrict_unprivileged_userns=0"},
+    {CK_LAYER_USER, EACCES, &profiled, "the AppArmor profile 'some//profile'", "'userns,'"},
+    {CK_LAYER_MOUNT, EPERM, &profiled, "the AppArmor profile 'some//profile'", "the capabilities"},
+    {CK_LAYER_MOUNT, EINVAL, &profiled, "too old", "Linux 3.8"},
+    {CK_LAYER_USER, EPERM, &profiled_docker, "/.dockerenv", "container's settings"},
     {CK_LAYER_USER, EPERM, &docker, "/.dockerenv", "container's settings"},
     {CK_LAYER_USER, EPERM, &filtered, "seccomp filter", "that filter"},
     {CK_LAYER_USER, EPERM, &as_root, "Operation not permitted", ""},
@@ -46,7 +57,7 @@ static const struct {
     {CK_LAYER_NET, EINVAL, &plain, "too old", "Linux 3.8"},
     {CK_LAYER_EXECS, ENOSYS, &plain, "too old", "Linux 5.13"},
     {CK_LAYER_EXECS, EOPNOTSUPP, &plain, "not among the kernel's security modules", "lsm=landlock"},
-    {CK_LAYER_EXECS, ENOSYS, &without_landlock, "not among the kernel's security modules", "lsm=landlock"},
+    {CK_LAYER_EXECS, ENOSYS, &without_landlock, "too old, or was built without it", "Linux 5.13"},
     {CK_LAYER_EXECS, ENOSYS, &docker, "/.dockerenv", "container's settings"},
     {CK_LAYER_OPENAT2, ENOSYS, &plain, "too old", "Linux 5.6"},
     {CK_LAYER_PIDFD, ETIMEDOUT, &plain, "before it could answer", "try again"},
@@ -130,6 +141,11 @@ static void what_holds_says_how(void **state)
     assert_string_equal(message.detail, "with the caller's privileges");
     ck_layer_explain(CK_LAYER_MEMORY, trials, &plain, &message);
     assert_string_equal(message.detail, "cgroup v1");
+    ck_layer_explain(CK_LAYER_GUARD, trials, &plain, &message);
+    assert_non_null(strstr(message.detail, "carriers can make code in memory (Linux 6.3 refuses it)"));
+    trials[CK_LAYER_GUARD].value = 1;
+    ck_layer_explain(CK_LAYER_GUARD, trials, &plain, &message);
+    assert_string_equal(message.detail, "every execution in a tree can be decided, named and counted");
 }
 
 static void every_layer_has_a_name_and_a_cause_for_any_error(void **state)

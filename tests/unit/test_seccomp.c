@@ -291,6 +291,16 @@ static void options_change_what_they_name(void **state)
            {SYS_fremovexattr, {0}, REFUSED(EPERM)}, {FILE_SETATTR, {0}, REFUSED(EPERM)});
 }
 
+/* The system call of a door: only in a cage is somebody there to answer it. */
+static void only_a_cage_answers_doors(void **state)
+{
+    (void)state;
+    EXPECT_WITH(0, UINT64_C(0x8877665544332211), {SYS_nfsservctl, {0}, REFUSED(EPERM)});
+    EXPECT_WITH(CK_SECCOMP_CAGE, UINT64_C(0x8877665544332211), {SYS_nfsservctl, {0}, ASKED},
+                {SYS_memfd_create, {0}, REFUSED(EPERM)}, {SYS_pidfd_getfd, {0}, REFUSED(EPERM)},
+                {SYS_ptrace, {0}, REFUSED(EPERM)}, {SYS_socket, {0}, REFUSED(EAFNOSUPPORT)});
+}
+
 /* Each refusal of the one is a notification of the other, and nothing else is, except connect. */
 static void what_egress_refuses_can_be_asked_about(void **state)
 {
@@ -341,6 +351,7 @@ int main(void)
         cmocka_unit_test(reserving_is_not_supported_and_holes_are),
         cmocka_unit_test(what_hides_its_arguments_is_not_there),
         cmocka_unit_test(options_change_what_they_name),
+        cmocka_unit_test(only_a_cage_answers_doors),
         cmocka_unit_test(what_egress_refuses_can_be_asked_about),
         cmocka_unit_test(executions_without_the_key_are_asked_about),
     };
