@@ -76,6 +76,22 @@ const char *ck_change_join(struct ck_policy_changes *changes, const struct ck_li
 /* The arguments of one tool, in diff_args.c. */
 void ck_diff_args(const struct ck_diff_pair *pair);
 
+/* The egress of anything: two lists of destinations. */
+void ck_diff_destinations(struct ck_policy_changes *changes, const struct ck_list *was, const struct ck_list *is);
+
+struct ck_diff_variables {
+    const struct ck_variable *items;
+    uint32_t count;
+};
+
+/* The set_env of anything. */
+void ck_diff_variables(struct ck_policy_changes *changes, const struct ck_diff_variables *before,
+                       const struct ck_diff_variables *after);
+
+/* The section `guard`, in diff_guard.c; and the record that covers one of its changes, or NULL. */
+void ck_diff_guard(struct ck_policy_changes *changes, const struct ck_policy *before, const struct ck_policy *after);
+const char *ck_diff_guard_record(const struct choke_change *change, const struct ck_policy *after);
+
 /* Is there a rule for a key that a subcommand may have in place of the tool's? */
 bool ck_diff_has_rule(const char *key);
 

@@ -67,8 +67,7 @@ static bool has_only(const char *text, const char *alphabet, size_t max_bytes)
     return length > 0 && length <= max_bytes && strspn(text, alphabet) == length;
 }
 
-/* Absolute, in canonical form: no '.', '..', empty component or slash at the end. */
-static bool is_plain_path(const char *path)
+bool ck_policy_check_is_plain_path(const char *path)
 {
     if (path[0] != '/')
         return false;
@@ -86,10 +85,15 @@ static bool is_plain_path(const char *path)
 /* ---- single values ----------------------------------------------------------------------- */
 
 /* No '/' and no '-' at the beginning: a name is never a path, and never an option. */
+bool ck_policy_check_is_name(const char *name)
+{
+    return has_only(name, LOWER DIGITS "._+-", NAME_MAX_BYTES) && !strchr("._+-", name[0]);
+}
+
 static int check_name(const struct check_state *check)
 {
     const char *name = check->tool->name;
-    if (has_only(name, LOWER DIGITS "._+-", NAME_MAX_BYTES) && !strchr("._+-", name[0]))
+    if (ck_policy_check_is_name(name))
         return 0;
     return REFUSE(
         check, value_of(check, "name"),
@@ -179,7 +183,7 @@ static int check_limits(const struct check_state *check)
 static int check_path_beneath_root(const struct check_state *check)
 {
     const struct ck_tool *tool = check->tool;
-    if (!is_plain_path(tool->path + 1))
+    if (!ck_policy_check_is_plain_path(tool->path + 1))
         return REFUSE(check, value_of(check, "path"),
                       "'path' in %s is '%s'; a path beneath the root must be plain, as in './.venv/bin/pytest'",
                       check->label, CK_QUOTE(tool->path));
@@ -194,7 +198,7 @@ static int check_path_beneath_root(const struct check_state *check)
 static int check_path(const struct check_state *check)
 {
     const char *path = check->tool->path;
-    if (!path || is_plain_path(path))
+    if (!path || ck_policy_check_is_plain_path(path))
         return 0;
     if (ck_policy_tool_is_beneath_root(check->tool))
         return check_path_beneath_root(check);
@@ -227,6 +231,26 @@ static int check_workspace_code(const struct check_state *check)
         return REFUSE(check, node, "'workspace_code' in %s needs 'route: external': the code must run in a jail",
                       check->label);
     return 0;
+}
+
+/*
+ * A carrier runs in the cage of guard, and is executed there by whom the kernel lets: nobody sees
+ * its arguments, and all that it may do is what the cage may do.
+ */
+static int check_carrier(const struct check_state *check)
+{
+    static const char *const keys[] = {"args",      "egress",   "limits",       "env",         "set_env",
+                                       "workspace", "loopback", "require_jail", "credentials", "root_at"};
+    int r = 0;
+    if (check->tool->route != CK_ROUTE_CARRIER)
+        return 0;
+    for (size_t i = 0; ck_yaml_tree_continues(check->tree, r) && i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (value_of(check, keys[i]))
+            r = ck_yaml_tree_both(r, REFUSE(check, value_of(check, keys[i]),
+                                            "'%s' in %s cannot be enforced on a carrier, which runs in the cage of "
+                                            "guard; leave it out",
+                                            keys[i], check->label));
+    return r;
 }
 
 /* Lower case only: digests are compared as text. */
@@ -325,7 +349,7 @@ static int check_execs(const struct check_state *check)
     for (uint32_t i = 0; ck_yaml_tree_continues(check->tree, r) && i < execs->count; i++) {
         const char *helper = execs->items[i];
         bool name = has_only(helper, LOWER UPPER DIGITS "._+-", NAME_MAX_BYTES) && !strchr("._+-", helper[0]);
-        if (!name && !is_plain_path(helper))
+        if (!name && !ck_policy_check_is_plain_path(helper))
             r = REFUSE(check, entry_of(check, "execs", i),
                        "'%s' in 'execs' in %s is neither a program's name nor a plain absolute path", CK_QUOTE(helper),
                        check->label);
@@ -378,7 +402,7 @@ static int check_reads(const struct check_state *check)
     int r = check_list(check, list, "reads", check->label, false);
     for (uint32_t i = 0; ck_yaml_tree_continues(check->tree, r) && i < reads->count; i++) {
         const char *path = reads->items[i];
-        if (!is_plain_path(path))
+        if (!ck_policy_check_is_plain_path(path))
             r = REFUSE(check, ck_yaml_node_entry(list, i),
                        "'%s' in 'reads' in %s is not a plain absolute path of a directory, as in '/opt/python'",
                        CK_QUOTE(path), check->label);
@@ -486,7 +510,8 @@ static int check_values(const struct check_state *check)
 
 static int check_tool(struct check_state *check, uint32_t index, const struct ck_yaml_node *node)
 {
-    static int (*const rules[])(const struct check_state *) = {check_name, check_why, check_adr, check_values};
+    static int (*const rules[])(const struct check_state *) = {check_name, check_why, check_adr, check_carrier,
+                                                               check_values};
     char label[128];
     check->tool = &check->policy->tools[index];
     check->tool_node = node;
@@ -539,6 +564,41 @@ static int check_grant(const struct check_state *check, const struct ck_policy_g
     return ck_yaml_tree_continues(check->tree, r) ? ck_yaml_tree_both(r, check_values(&inner)) : r;
 }
 
+/* ---- parts for check_guard.c -------------------------------------------------------------- */
+
+static struct check_state state_of(const struct ck_check_part *part, const struct ck_tool *tool)
+{
+    return (struct check_state){.policy = part->policy,
+                                .tree = part->tree,
+                                .error = part->error,
+                                .tool = tool,
+                                .tool_node = part->node,
+                                .label = part->label};
+}
+
+int ck_policy_check_list(const struct ck_check_part *part, const char *key, bool repeats)
+{
+    const struct check_state check = state_of(part, NULL);
+    return check_list(&check, ck_yaml_node_value(part->node, key), key, part->label, repeats);
+}
+
+int ck_policy_check_part(const struct ck_check_part *part, const struct ck_profile *profile)
+{
+    const struct ck_tool tool = {.why = profile->why,
+                                 .adr = profile->adr,
+                                 .env = profile->env,
+                                 .set_env = profile->set_env,
+                                 .set_env_count = profile->set_env_count,
+                                 .egress = profile->egress};
+    const struct check_state check = state_of(part, &tool);
+    int r = tool.why ? check_why(&check) : 0;
+    if (ck_yaml_tree_continues(part->tree, r) && tool.adr)
+        r = ck_yaml_tree_both(r, check_adr(&check));
+    if (ck_yaml_tree_continues(part->tree, r))
+        r = ck_yaml_tree_both(r, check_variables(&check));
+    return ck_yaml_tree_continues(part->tree, r) ? ck_yaml_tree_both(r, check_egress(&check)) : r;
+}
+
 /* ---- the top ----------------------------------------------------------------------------- */
 
 /* The paths become PATH, in this order, separated by ':'. */
@@ -551,7 +611,7 @@ static int check_search_path(const struct check_state *check, const struct ck_ya
         if (strchr(path, ':'))
             r = REFUSE(check, ck_yaml_node_entry(list, i),
                        "'%s' in 'search_path' contains ':', which would make it two entries of PATH", CK_QUOTE(path));
-        else if (!is_plain_path(path))
+        else if (!ck_policy_check_is_plain_path(path))
             r = REFUSE(
                 check, ck_yaml_node_entry(list, i),
                 "'%s' in 'search_path' is not a plain absolute path, as in '/usr/bin': no '.', '..', '//' or '/' at "
@@ -566,7 +626,7 @@ static int check_roots(const struct check_state *check, const struct ck_yaml_nod
 {
     int r = check_list(check, list, "roots", "", false);
     for (uint32_t i = 0; ck_yaml_tree_continues(check->tree, r) && list && i < list->count; i++)
-        if (!is_plain_path(check->policy->roots.items[i]))
+        if (!ck_policy_check_is_plain_path(check->policy->roots.items[i]))
             r = REFUSE(check, ck_yaml_node_entry(list, i),
                        "'%s' in 'roots' is not a plain absolute path, as in '/srv/work': no '.', '..', '//' or '/' at "
                        "the end",
@@ -591,7 +651,7 @@ static int check_upstream(const struct check_state *check, const struct ck_yaml_
     if (upstream->url && ck_upstream_parse(upstream->url, false, &parsed, &reason) != 0)
         r = REFUSE(check, ck_yaml_node_value(node, "url"), "'url' in 'upstream' %s", reason);
     if (ck_yaml_tree_continues(check->tree, r) && upstream->credentials_file &&
-        !is_plain_path(upstream->credentials_file))
+        !ck_policy_check_is_plain_path(upstream->credentials_file))
         r = ck_yaml_tree_both(r, REFUSE(check, ck_yaml_node_value(node, "credentials_file"),
                                         "'%s' in 'upstream' is not a plain absolute path, as in "
                                         "'/etc/proxy-credentials': no '.', '..', '//' or '/' at the end",
@@ -618,6 +678,8 @@ static int check_top(const struct check_state *check, const struct ck_yaml_node 
         r = ck_yaml_tree_both(r, check_roots(check, ck_yaml_node_value(root, "roots")));
     if (ck_yaml_tree_continues(check->tree, r))
         r = ck_yaml_tree_both(r, check_upstream(check, ck_yaml_node_value(root, "upstream")));
+    if (ck_yaml_tree_continues(check->tree, r))
+        r = ck_yaml_tree_both(r, ck_policy_check_guard(policy, check->tree, check->error));
     return r;
 }
 

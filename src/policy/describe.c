@@ -80,7 +80,7 @@ static json_t *list(const struct ck_list *list)
 
 static json_t *variable_entry(const void *from, uint32_t index)
 {
-    const struct ck_variable *variable = &((const struct ck_tool *)from)->set_env[index];
+    const struct ck_variable *variable = &((const struct ck_variable *)from)[index];
     struct object object = object_new();
     set(&object, "name", text(variable->name));
     set(&object, "value", text(variable->value));
@@ -114,7 +114,7 @@ static json_t *env(const struct ck_tool *tool)
 
 static json_t *set_env(const struct ck_tool *tool)
 {
-    return array(tool->set_env_count, tool, variable_entry);
+    return array(tool->set_env_count, tool->set_env, variable_entry);
 }
 
 static json_t *egress(const struct ck_tool *tool)
@@ -279,6 +279,52 @@ static json_t *tool_entry(const void *from, uint32_t index)
     return take(&object);
 }
 
+/* ---- guard ------------------------------------------------------------------------------- */
+
+/* The keys that the section and a profile share. */
+static void set_cage(struct object *object, const struct ck_profile *profile)
+{
+    bool overlay = profile->workspace == CK_WORKSPACE_OVERLAY;
+    set(object, "why", text(profile->why));
+    set(object, "adr", text(profile->adr));
+    set(object, "programs", list(&profile->programs));
+    set(object, "carriers", list(&profile->carriers));
+    set(object, "catalog", list(&profile->catalog));
+    set(object, "inject", list(&profile->inject));
+    set(object, "state", list(&profile->state));
+    set(object, "state_data", list(&profile->state_data));
+    set(object, "read_only", list(&profile->read_only));
+    set(object, "may_refuse", list(&profile->may_refuse));
+    set(object, "egress", list(&profile->egress));
+    set(object, "env", list(&profile->env));
+    set(object, "set_env", array(profile->set_env_count, profile->set_env, variable_entry));
+    set(object, "workspace", text(ck_policy_workspace_name(overlay ? CK_WORKSPACE_OVERLAY : CK_WORKSPACE_RW)));
+    set(object, "workspace_code", json_boolean(profile->workspace_code));
+    set(object, "jit", json_boolean(profile->jit));
+}
+
+static json_t *profile_entry(const void *from, uint32_t index)
+{
+    const struct ck_profile *profile = &((const struct ck_policy_guard *)from)->profiles[index];
+    struct object object = object_new();
+    set(&object, "name", text(profile->name));
+    set_cage(&object, profile);
+    set(&object, "line", json_integer(profile->line));
+    return take(&object);
+}
+
+/* null: the policy has no such section. */
+static json_t *guard(const struct ck_policy_guard *guard)
+{
+    if (!guard)
+        return json_null();
+    struct object object = object_new();
+    set_cage(&object, &guard->own);
+    set(&object, "shipped", list(&guard->shipped));
+    set(&object, "profiles", array(guard->profiles_count, guard, profile_entry));
+    return take(&object);
+}
+
 /* A path need not be UTF-8. json_string fails for text that is not UTF-8; then it is escaped. */
 static json_t *file(const char *path)
 {
@@ -304,6 +350,16 @@ static json_t *upstream(const struct ck_policy_upstream *upstream)
     return take(&object);
 }
 
+const char *ck_policy_cage_json(const struct ck_profile *profile, struct ck_arena *arena)
+{
+    struct object object = object_new();
+    set_cage(&object, profile);
+    json_t *json = take(&object);
+    const char *line = json ? write_line(json, arena) : NULL;
+    json_decref(json);
+    return line;
+}
+
 const char *ck_policy_json(const struct ck_policy *policy, struct ck_arena *arena)
 {
     struct object object = object_new();
@@ -315,6 +371,7 @@ const char *ck_policy_json(const struct ck_policy *policy, struct ck_arena *aren
     set(&object, "locked", json_boolean(policy->locked));
     set(&object, "roots", policy->roots.count > 0 ? list(&policy->roots) : json_null());
     set(&object, "upstream", upstream(&policy->upstream));
+    set(&object, "guard", guard(policy->guard));
     set(&object, "tools", array(policy->tools_count, policy, tool_entry));
     json_t *json = take(&object);
     const char *line = json ? write_line(json, arena) : NULL;

@@ -10,4 +10,7 @@
 /* One line of text in the arena; NULL when out of memory. */
 const char *ck_policy_json(const struct ck_policy *policy, struct ck_arena *arena);
 
+/* What a cage with this profile has, the same keys. */
+const char *ck_policy_cage_json(const struct ck_profile *profile, struct ck_arena *arena);
+
 #endif

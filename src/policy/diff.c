@@ -90,22 +90,26 @@ static void diff_notes(const struct ck_diff_pair *pair)
 /* ---- where and how it runs --------------------------------------------------------------- */
 
 /*
- * No one can call a jail's helper; an external tool runs in a jail if one is available; a direct
- * one does not.
+ * No one can call a jail's helper, nor a carrier but in guard; an external tool runs in a jail if one
+ * is available; a direct one does not.
  */
 static unsigned route_width(enum ck_route route)
 {
-    return route == CK_ROUTE_JAIL ? 0 : route == CK_ROUTE_EXTERNAL ? 1 : 2;
+    return route == CK_ROUTE_JAIL || route == CK_ROUTE_CARRIER ? 0 : route == CK_ROUTE_EXTERNAL ? 1 : 2;
 }
 
-/* A narrower route of bwrap itself takes a jail away, so it may still widen. */
+/*
+ * A narrower route of bwrap itself takes a jail away, so it may still widen. A carrier runs in guard
+ * alone, where no other route lets a tool run without its own jail; so to become one widens, too.
+ */
 static void diff_route(const struct ck_diff_pair *pair)
 {
     enum ck_route was = pair->before->route;
     enum ck_route is = pair->after->route;
-    const char *why = route_width(is) <= route_width(was) ? why_bwrap_widens(pair)
-                      : is == CK_ROUTE_DIRECT             ? "it runs without a jail unless one is requested"
-                                                          : "callers may call it";
+    const char *why = is == CK_ROUTE_CARRIER && was != is   ? "in guard it runs in the cage, with any argument"
+                      : route_width(is) <= route_width(was) ? why_bwrap_widens(pair)
+                      : is == CK_ROUTE_DIRECT               ? "it runs without a jail unless one is requested"
+                                                            : "callers may call it";
     ck_change_proof(pair->changes, "route", ck_policy_route_name(was), ck_policy_route_name(is), why);
 }
 
@@ -264,11 +268,11 @@ static void diff_env(const struct ck_diff_pair *pair)
     ck_change_lists(pair->changes, "env", &pair->before->env, &pair->after->env, WIDENS, NARROWS);
 }
 
-static const struct ck_variable *find_variable(const struct ck_tool *tool, const char *name)
+static const struct ck_variable *find_variable(const struct ck_variable *variables, uint32_t count, const char *name)
 {
-    for (uint32_t i = 0; i < tool->set_env_count; i++)
-        if (strcmp(tool->set_env[i].name, name) == 0)
-            return &tool->set_env[i];
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(variables[i].name, name) == 0)
+            return &variables[i];
     return NULL;
 }
 
@@ -281,19 +285,26 @@ static const char *variable_text(struct ck_policy_changes *changes, const struct
 }
 
 /* A variable may harden a tool or enable something; this code cannot know which. */
-static void diff_set_env(const struct ck_diff_pair *pair)
+void ck_diff_variables(struct ck_policy_changes *changes, const struct ck_diff_variables *before,
+                       const struct ck_diff_variables *after)
 {
-    struct ck_policy_changes *changes = pair->changes;
-    for (uint32_t i = 0; i < pair->before->set_env_count; i++) {
-        const struct ck_variable *was = &pair->before->set_env[i];
-        const struct ck_variable *is = find_variable(pair->after, was->name);
+    for (uint32_t i = 0; i < before->count; i++) {
+        const struct ck_variable *was = &before->items[i];
+        const struct ck_variable *is = find_variable(after->items, after->count, was->name);
         if (!is || strcmp(was->value, is->value) != 0 || was->offline != is->offline)
             ck_change_add(changes, WIDENS, "set_env", variable_text(changes, was),
                           is ? variable_text(changes, is) : NULL);
     }
-    for (uint32_t i = 0; i < pair->after->set_env_count; i++)
-        if (!find_variable(pair->before, pair->after->set_env[i].name))
-            ck_change_add(changes, WIDENS, "set_env", NULL, variable_text(changes, &pair->after->set_env[i]));
+    for (uint32_t i = 0; i < after->count; i++)
+        if (!find_variable(before->items, before->count, after->items[i].name))
+            ck_change_add(changes, WIDENS, "set_env", NULL, variable_text(changes, &after->items[i]));
+}
+
+static void diff_set_env(const struct ck_diff_pair *pair)
+{
+    const struct ck_diff_variables was = {pair->before->set_env, pair->before->set_env_count};
+    const struct ck_diff_variables is = {pair->after->set_env, pair->after->set_env_count};
+    ck_diff_variables(pair->changes, &was, &is);
 }
 
 static void diff_credentials(const struct ck_diff_pair *pair)
@@ -316,18 +327,19 @@ static bool is_covered(const struct ck_list *egress, const char *destination)
  * An entry that other entries of its list already contain is neutral, whether it is added or
  * removed.
  */
-static void diff_egress(const struct ck_diff_pair *pair)
+void ck_diff_destinations(struct ck_policy_changes *changes, const struct ck_list *was, const struct ck_list *is)
 {
-    const struct ck_list *was = &pair->before->egress;
-    const struct ck_list *is = &pair->after->egress;
     for (uint32_t i = 0; i < was->count; i++)
         if (!ck_policy_list_has(is, was->items[i]))
-            ck_change_add(pair->changes, is_covered(is, was->items[i]) ? NEUTRAL : NARROWS, "egress", was->items[i],
-                          NULL);
+            ck_change_add(changes, is_covered(is, was->items[i]) ? NEUTRAL : NARROWS, "egress", was->items[i], NULL);
     for (uint32_t i = 0; i < is->count; i++)
         if (!ck_policy_list_has(was, is->items[i]))
-            ck_change_add(pair->changes, is_covered(was, is->items[i]) ? NEUTRAL : WIDENS, "egress", NULL,
-                          is->items[i]);
+            ck_change_add(changes, is_covered(was, is->items[i]) ? NEUTRAL : WIDENS, "egress", NULL, is->items[i]);
+}
+
+static void diff_egress(const struct ck_diff_pair *pair)
+{
+    ck_diff_destinations(pair->changes, &pair->before->egress, &pair->after->egress);
 }
 
 /*
@@ -610,6 +622,7 @@ static void diff_top(struct ck_policy_changes *changes, const struct ck_policy *
     diff_search_path(changes, before, after);
     diff_lock(changes, before, after);
     diff_upstream(changes, before, after);
+    ck_diff_guard(changes, before, after);
 }
 
 static void diff_tools(struct ck_policy_changes *changes, const struct ck_policy *before, const struct ck_policy *after)
@@ -647,6 +660,8 @@ static const char *record_of(const struct choke_change *change, const struct ck_
     const struct ck_policy_grant *grant = ck_extend_grant_of(after, change);
     if (change->tool && !tool)
         tool = ck_policy_find(before, change->tool);
+    if (strncmp(change->field, "guard.", 6) == 0)
+        return ck_diff_guard_record(change, after);
     return grant ? grant->adr : tool && !tool->embedded ? tool->adr : NULL;
 }
 

@@ -184,6 +184,11 @@ static struct ck_list *find_list(const struct extension *extension, const struct
     struct ck_tool *tool = extension->tool;
     struct ck_tool effective;
     find_effective(extension, &effective);
+    if (tool->route == CK_ROUTE_CARRIER && (strcmp(key->key, "egress") == 0 || strcmp(key->key, "env") == 0)) {
+        (void)REFUSE(extension, node, "'%s' cannot be enforced on %s, a carrier, which runs in the cage of guard",
+                     key->key, extension->where);
+        return NULL;
+    }
     bool execs = strcmp(key->key, "execs") == 0;
     if ((execs || strcmp(key->key, "uses") == 0) && !ck_helper_sets_bind(&effective)) {
         (void)REFUSE(extension, node,

@@ -173,6 +173,10 @@ static bool check_tool(const struct judge *judge)
         return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, "route"),
                       "'%s' has route 'jail': only the jail made with it may call it; allowed tools are: %s",
                       tool->name, list_callable(judge->policy, list, sizeof(list)));
+    if (tool->route == CK_ROUTE_CARRIER)
+        return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, "route"),
+                      "'%s' has route 'carrier': it runs only in the cage of 'chokepoint guard'; allowed tools are: %s",
+                      tool->name, list_callable(judge->policy, list, sizeof(list)));
     if (!ck_policy_tool_is_here(tool))
         return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, "platforms"), "'%s' is allowed on %s only; this is %s",
                       tool->name, ck_policy_platform_name((enum ck_platform)tool->platforms),
@@ -374,13 +378,12 @@ static bool choose_jail(const struct judge *judge)
 }
 
 /* The entry was checked by the loader, so it can be parsed. */
-static bool grants_egress(const struct ck_tool *tool, const struct ck_destination *wanted)
+bool ck_judge_grants_egress(const struct ck_list *granted, const struct ck_destination *wanted)
 {
-    for (uint32_t i = 0; i < tool->egress.count; i++) {
-        struct ck_destination granted;
+    for (uint32_t i = 0; i < granted->count; i++) {
+        struct ck_destination one;
         const char *reason;
-        if (ck_destination_parse(tool->egress.items[i], &granted, &reason) == 0 &&
-            ck_destination_covers(&granted, wanted))
+        if (ck_destination_parse(granted->items[i], &one, &reason) == 0 && ck_destination_covers(&one, wanted))
             return true;
     }
     return false;
@@ -392,10 +395,10 @@ static bool grants_egress(const struct ck_tool *tool, const struct ck_destinatio
  */
 static const struct ck_tool *find_without_egress(const struct ck_verdict *verdict, const struct ck_destination *wanted)
 {
-    if (!grants_egress(verdict->tool, wanted))
+    if (!ck_judge_grants_egress(&verdict->tool->egress, wanted))
         return verdict->tool;
     for (size_t i = 0; i < verdict->parsed.nested_count; i++)
-        if (!grants_egress(verdict->parsed.nested[i].tool, wanted))
+        if (!ck_judge_grants_egress(&verdict->parsed.nested[i].tool->egress, wanted))
             return verdict->parsed.nested[i].tool;
     return NULL;
 }

@@ -48,6 +48,9 @@ int ck_judge(const struct ck_policy *policy, const struct choke_request *request
  */
 const char *ck_judge_rule(char rule[CK_RULE_MAX], const struct ck_tool *tool, const char *key);
 
+/* Does one of the destinations of a policy cover the wanted one? */
+bool ck_judge_grants_egress(const struct ck_list *granted, const struct ck_destination *wanted);
+
 /* Does the call run an external tool, by itself or through another tool? */
 bool ck_judge_is_external(const struct ck_verdict *verdict);
 

@@ -1,7 +1,7 @@
 /*
  * load.c - loads YAML text into a policy. See load.h.
  *
- * Six steps; each relies on what the one before has checked:
+ * Seven steps; each relies on what the one before has checked:
  *   survey  text into a tree with positions; refuses what no policy may contain   (yaml_tree.h)
  *   schema  the tree against the table of keys and types                          (schema.h)
  *   fill    libcyaml fills structs by the same table; they are copied into one arena, with an
@@ -10,6 +10,7 @@
  *   compile the argument rules into tables                                        (rules.h)
  *   merge   with `extends` or `catalog`: entries of the build, and what was granted
  *           (catalog.h, extend.h)
+ *   names   the tools that `guard` names, in the whole policy (profile.h)
  *
  * libcyaml grows a list entry by entry, and an arena cannot give memory back. So libcyaml works on
  * the heap, and the copy is kept.
@@ -22,6 +23,7 @@
 #include "policy/catalog.h"
 #include "policy/check.h"
 #include "policy/extend.h"
+#include "policy/profile.h"
 #include "policy/rules.h"
 #include "policy/schema.h"
 #include "policy/tables.h"
@@ -71,14 +73,14 @@ static bool copy_list(struct ck_arena *arena, struct ck_list *list)
     return good;
 }
 
-static bool copy_variables(struct ck_arena *arena, struct ck_tool *tool)
+static bool copy_variables(struct ck_arena *arena, struct ck_variable **variables, uint32_t count)
 {
-    const struct ck_variable *from = tool->set_env;
-    tool->set_env = ck_arena_array(arena, tool->set_env_count, sizeof(*from));
-    bool good = !!tool->set_env;
-    for (uint32_t i = 0; good && i < tool->set_env_count; i++) {
-        tool->set_env[i] = from[i];
-        good = copy_text(arena, &tool->set_env[i].name) && copy_text(arena, &tool->set_env[i].value);
+    const struct ck_variable *from = *variables;
+    *variables = ck_arena_array(arena, count, sizeof(*from));
+    bool good = !!*variables;
+    for (uint32_t i = 0; good && i < count; i++) {
+        (*variables)[i] = from[i];
+        good = copy_text(arena, &(*variables)[i].name) && copy_text(arena, &(*variables)[i].value);
     }
     return good;
 }
@@ -113,7 +115,7 @@ static bool copy_keys(struct ck_arena *arena, struct ck_tool *tool, const struct
     tool->has_execs = !!ck_yaml_node_value(node, "execs");
     tool->has_workspace = !!ck_yaml_node_value(node, "workspace");
     return copy_list(arena, &tool->execs) && copy_list(arena, &tool->uses) && copy_list(arena, &tool->egress) &&
-           copy_list(arena, &tool->env) && copy_variables(arena, tool);
+           copy_list(arena, &tool->env) && copy_variables(arena, &tool->set_env, tool->set_env_count);
 }
 
 static bool copy_subcommand(struct ck_arena *arena, struct ck_subcommand *subcommand, const struct ck_yaml_node *node)
@@ -246,6 +248,39 @@ static bool copy_grants(struct ck_policy *policy, const struct ck_policy *filled
     return good;
 }
 
+static bool copy_profile(struct ck_arena *arena, struct ck_profile *profile, const struct ck_yaml_node *node)
+{
+    profile->line = node->line;
+    return copy_optional(arena, &profile->name) && copy_optional(arena, &profile->why) &&
+           copy_optional(arena, &profile->adr) && copy_list(arena, &profile->programs) &&
+           copy_list(arena, &profile->carriers) && copy_list(arena, &profile->catalog) &&
+           copy_list(arena, &profile->inject) && copy_list(arena, &profile->state) &&
+           copy_list(arena, &profile->state_data) && copy_list(arena, &profile->read_only) &&
+           copy_list(arena, &profile->may_refuse) && copy_list(arena, &profile->egress) &&
+           copy_list(arena, &profile->env) && copy_variables(arena, &profile->set_env, profile->set_env_count);
+}
+
+static bool copy_guard(struct ck_policy *policy, const struct ck_policy *filled, const struct ck_yaml_tree *tree)
+{
+    struct ck_arena *arena = &policy->arena;
+    const struct ck_yaml_node *node = ck_yaml_node_value(&tree->nodes[0], "guard");
+    if (!node)
+        return true;
+    const struct ck_yaml_node *list = ck_yaml_node_value(node, "profiles");
+    struct ck_policy_guard *guard = ck_arena_array(arena, 1, sizeof(*guard));
+    if (!guard)
+        return false;
+    *guard = *filled->guard;
+    guard->profiles = ck_arena_array(arena, guard->profiles_count, sizeof(*guard->profiles));
+    bool good = !!guard->profiles && copy_list(arena, &guard->shipped) && copy_profile(arena, &guard->own, node);
+    for (uint32_t i = 0; good && i < guard->profiles_count; i++) {
+        guard->profiles[i] = filled->guard->profiles[i];
+        good = copy_profile(arena, &guard->profiles[i], ck_yaml_node_entry(list, i));
+    }
+    policy->guard = guard;
+    return good;
+}
+
 /* By name; equal names in the order of the file. qsort is not stable, so the addresses decide. */
 static int compare_tools(const void *left, const void *right)
 {
@@ -297,7 +332,7 @@ static bool copy_policy(struct ck_policy *policy, const struct ck_policy *filled
     return copy_text(&policy->arena, &policy->file) && copy_optional(&policy->arena, &policy->adr_dir) &&
            copy_list(&policy->arena, &policy->search_path) && copy_list(&policy->arena, &policy->remove) &&
            copy_list(&policy->arena, &policy->catalog) && copy_list(&policy->arena, &policy->roots) &&
-           copy_upstream(policy, ck_yaml_node_value(&tree->nodes[0], "upstream")) &&
+           copy_upstream(policy, ck_yaml_node_value(&tree->nodes[0], "upstream")) && copy_guard(policy, filled, tree) &&
            copy_grants(policy, filled, tree) && copy_tools(policy, filled, tree) &&
            ck_policy_index(policy, &policy->arena);
 }
@@ -348,7 +383,10 @@ static int load(struct ck_policy *policy, struct ck_yaml_tree *tree, const struc
     /* The rules need a tree that fits the schema, and no more. */
     if (ck_yaml_tree_continues(tree, r))
         r = ck_yaml_tree_both(r, ck_rules_compile(policy, tree, error));
-    return r < 0 || !ck_policy_is_merged(policy) ? r : merge(policy, tree, source, error);
+    if (r == 0 && ck_policy_is_merged(policy))
+        r = merge(policy, tree, source, error);
+    /* Carriers may be entries of the build. */
+    return r < 0 || source->is_of_build ? r : ck_profile_check_names(policy, tree, source->catalog, error);
 }
 
 int ck_policy_parse(const char *file, const void *text, size_t length, struct ck_policy **ret_policy,

@@ -41,6 +41,8 @@ struct ck_policy_source {
      */
     const struct ck_policy *base;
     const struct ck_policy *catalog; /* the same for `catalog` */
+    /* A profile of the build: its carriers are looked up when it is used, in the policy at hand. */
+    bool is_of_build;
     /*
      * NULL: the first fault is in *error. Else all faults are here, as far as each can be found
      * without the others; *error then has only what made the text unreadable.

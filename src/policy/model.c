@@ -104,6 +104,8 @@ const char *ck_policy_route_name(enum ck_route route)
         return "external";
     case CK_ROUTE_JAIL:
         return "jail";
+    case CK_ROUTE_CARRIER:
+        return "carrier";
     }
     return "?";
 }
@@ -185,7 +187,7 @@ bool ck_policy_tool_is_here(const struct ck_tool *tool)
 
 bool ck_policy_tool_is_callable(const struct ck_tool *tool)
 {
-    return tool->route != CK_ROUTE_JAIL && ck_policy_tool_is_here(tool);
+    return tool->route != CK_ROUTE_JAIL && tool->route != CK_ROUTE_CARRIER && ck_policy_tool_is_here(tool);
 }
 
 /*

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum ck_route { CK_ROUTE_DIRECT = 1, CK_ROUTE_EXTERNAL, CK_ROUTE_JAIL };
+enum ck_route { CK_ROUTE_DIRECT = 1, CK_ROUTE_EXTERNAL, CK_ROUTE_JAIL, CK_ROUTE_CARRIER };
 
 enum ck_platform { CK_PLATFORM_LINUX = 1, CK_PLATFORM_MACOS = 2 };
 
@@ -251,6 +251,41 @@ struct ck_policy_grant {
     unsigned column;
 };
 
+/*
+ * What guard gives the cage of a program (R90, R91): the section `guard` itself, or one of its
+ * profiles. profile.h has the functions.
+ */
+struct ck_profile {
+    const char *name; /* NULL: the section itself */
+    const char *why;  /* of the section: NULL if not given; the same for adr */
+    const char *adr;
+    struct ck_list programs;   /* carriers that PROGRAM may be; empty: any carrier */
+    struct ck_list carriers;   /* external tools, and those of route carrier, that run in the cage */
+    struct ck_list catalog;    /* entries of the catalogue that guard has, too */
+    struct ck_list inject;     /* inserted right after the name of PROGRAM */
+    struct ck_list state;      /* directories beneath HOME that PROGRAM writes and that stay: ".codex" */
+    struct ck_list state_data; /* of these: what it only reads as data, ".codex/log*" */
+    struct ck_list read_only;  /* names in the root that the cage cannot write: ".git" */
+    struct ck_list may_refuse; /* programs that PROGRAM calls and can do without */
+    struct ck_list egress;     /* as in struct ck_tool */
+    struct ck_list env;        /* names that are passed from the caller's environment */
+    struct ck_variable *set_env;
+    uint32_t set_env_count;
+    enum ck_workspace workspace; /* rw or overlay; CK_WORKSPACE_RO: not given, which means rw */
+    bool workspace_code;         /* files beneath the root may be executed in the cage */
+    bool jit;                    /* a carrier makes code while it runs; without it that is refused */
+    bool shipped;                /* of this build; line is a line of a file in policy/profiles */
+    unsigned line;
+};
+
+/* The section `guard`. */
+struct ck_policy_guard {
+    struct ck_profile own;  /* its keys, which hold without --profile */
+    struct ck_list shipped; /* profiles of this build that a locked policy lets callers name */
+    struct ck_profile *profiles;
+    uint32_t profiles_count;
+};
+
 #define CK_POLICY_ENVIRONMENT "environment" /* the value of upstream for its first member */
 
 /*
@@ -274,6 +309,7 @@ struct ck_policy {
     bool locked;          /* in the machine's policy: it binds everyone but root (run/locked.h) */
     struct ck_list roots; /* with locked: the root of a request is in one of these directories */
     struct ck_policy_upstream upstream;
+    struct ck_policy_guard *guard; /* NULL: the policy has no such section */
     struct ck_tool *tools;
     uint32_t tools_count;
     const struct ck_tool **by_name; /* the same tools sorted by name, for ck_policy_find */
@@ -301,7 +337,7 @@ bool ck_policy_tool_is_beneath_root(const struct ck_tool *tool);
 /* Is the entry meant for the platform of this build? */
 bool ck_policy_tool_is_here(const struct ck_tool *tool);
 
-/* May a caller name it? Not a jail's helper, and meant for this platform. */
+/* May a caller name it? Not a jail's helper, not a carrier of guard, and meant for this platform. */
 bool ck_policy_tool_is_callable(const struct ck_tool *tool);
 
 /* Does the subcommand have the key in place of the tool's? "limits.cpu_s" means "limits". */

@@ -26,11 +26,17 @@
 /* The words of each choice and what they become in the model. The order is that of messages. */
 static const cyaml_strval_t booleans[] = {{"false", 0}, {"true", 1}};
 static const cyaml_strval_t routes[] = {
-    {"direct", CK_ROUTE_DIRECT}, {"external", CK_ROUTE_EXTERNAL}, {"jail", CK_ROUTE_JAIL}};
+    {"direct", CK_ROUTE_DIRECT},
+    {"external", CK_ROUTE_EXTERNAL},
+    {"jail", CK_ROUTE_JAIL},
+    {"carrier", CK_ROUTE_CARRIER},
+};
 static const cyaml_strval_t platforms[] = {{"linux", CK_PLATFORM_LINUX}, {"macos", CK_PLATFORM_MACOS}};
 static const cyaml_strval_t credentials[] = {{"refuse", 0}, {"allow", 1}};
 static const cyaml_strval_t workspaces[] = {
     {"ro", CK_WORKSPACE_RO}, {"rw", CK_WORKSPACE_RW}, {"overlay", CK_WORKSPACE_OVERLAY}};
+/* Without the key the member is 0, which is CK_WORKSPACE_RO and no word of guard. */
+static const cyaml_strval_t cage_workspaces[] = {{"rw", CK_WORKSPACE_RW}, {"overlay", CK_WORKSPACE_OVERLAY}};
 static const cyaml_strval_t root_places[] = {{"work", CK_ROOT_AT_WORK}, {"own", CK_ROOT_AT_OWN}};
 static const cyaml_strval_t types[] = {
     {"none", CK_TYPE_NONE},   {"any", CK_TYPE_ANY},       {"inside", CK_TYPE_INSIDE}, {"existing", CK_TYPE_EXISTING},
@@ -197,6 +203,45 @@ static const cyaml_schema_field_t grant_fields[] = {
 static const cyaml_schema_value_t grant_entry = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ck_policy_grant, grant_fields)};
 
+/* What a profile and the section `guard` share; of the section, all is optional. */
+/* clang-format off */
+#define CAGE_FIELDS(type, at, need)                                                                                    \
+    CYAML_FIELD_STRING_PTR("why", need, type, at why, 1, TEXT_MAX),                                                    \
+    CYAML_FIELD_STRING_PTR("adr", need, type, at adr, 1, TEXT_MAX),                                                    \
+    LIST_FIELD("programs", type, at programs, 1, LIST_MAX),                                                            \
+    LIST_FIELD("carriers", type, at carriers, 0, CK_POLICY_MAX_CARRIERS),                                              \
+    LIST_FIELD("catalog", type, at catalog, 1, CK_POLICY_MAX_CATALOG),                                                 \
+    LIST_FIELD("inject", type, at inject, 1, LIST_MAX),                                                                \
+    LIST_FIELD("state", type, at state, 0, LIST_MAX),                                                                  \
+    LIST_FIELD("state_data", type, at state_data, 1, LIST_MAX),                                                        \
+    LIST_FIELD("read_only", type, at read_only, 1, LIST_MAX),                                                          \
+    LIST_FIELD("may_refuse", type, at may_refuse, 1, LIST_MAX),                                                        \
+    LIST_FIELD("egress", type, at egress, 0, LIST_MAX),                                                                \
+    LIST_FIELD("env", type, at env, 0, CK_TOOL_MAX_ENV),                                                               \
+    CYAML_FIELD_SEQUENCE_COUNT("set_env", OPTIONAL_LIST, type, at set_env, at set_env_count, &variable_entry, 0,       \
+                               CK_TOOL_MAX_ENV),                                                                       \
+    CHOICE_FIELD("workspace", type, at workspace, cage_workspaces),                                                    \
+    CHOICE_FIELD("workspace_code", type, at workspace_code, booleans),                                                 \
+    CHOICE_FIELD("jit", type, at jit, booleans)
+/* clang-format on */
+
+static const cyaml_schema_field_t profile_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_DEFAULT, struct ck_profile, name, 1, TEXT_MAX),
+    CAGE_FIELDS(struct ck_profile, , CYAML_FLAG_DEFAULT),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t profile_entry = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ck_profile, profile_fields)};
+
+static const cyaml_schema_field_t guard_fields[] = {
+    CAGE_FIELDS(struct ck_policy_guard, own., OPTIONAL),
+    LIST_FIELD("shipped", struct ck_policy_guard, shipped, 0, CK_POLICY_MAX_PROFILES),
+    CYAML_FIELD_SEQUENCE_COUNT("profiles", OPTIONAL_LIST, struct ck_policy_guard, profiles, profiles_count,
+                               &profile_entry, 0, CK_POLICY_MAX_PROFILES),
+    CYAML_FIELD_END,
+};
+
 /* The other form of the key is the word 'environment'. */
 const cyaml_schema_field_t ck_schema_upstream_fields[] = {
     CYAML_FIELD_STRING_PTR("url", CYAML_FLAG_DEFAULT, struct ck_policy_upstream, url, 1, TEXT_MAX),
@@ -212,6 +257,7 @@ static const cyaml_schema_field_t policy_fields[] = {
     CHOICE_FIELD("locked", struct ck_policy, locked, booleans),
     LIST_FIELD("roots", struct ck_policy, roots, 1, LIST_MAX),
     CYAML_FIELD_IGNORE("upstream", OPTIONAL), /* has two forms: checked here, and filled by load.c */
+    CYAML_FIELD_MAPPING_PTR("guard", OPTIONAL, struct ck_policy, guard, guard_fields),
     CHOICE_FIELD("extends", struct ck_policy, extends, extended),
     LIST_FIELD("catalog", struct ck_policy, catalog, 1, CK_POLICY_MAX_CATALOG),
     LIST_FIELD("remove", struct ck_policy, remove, 0, LIST_MAX),
@@ -346,13 +392,14 @@ const char *ck_schema_tool_label(const struct ck_yaml_node *tool, uint32_t index
     return entry_label("tool", tool, index, buffer, size);
 }
 
-/* Tools, subcommands and grants are named in messages; for entries of other lists the list is. */
+/* Tools, subcommands, grants and profiles are named in messages; for entries of other lists the list is. */
 static int check_entry(const struct subject *subject, const cyaml_schema_value_t *schema,
                        const struct ck_yaml_node *node, uint32_t index)
 {
     const char *noun = schema == &tool_entry         ? "tool"
                        : schema == &subcommand_entry ? "subcommand"
                        : schema == &grant_entry      ? "grant"
+                       : schema == &profile_entry    ? "profile"
                                                      : NULL;
     if (!noun)
         return check_value(subject, schema, node);
@@ -435,8 +482,9 @@ static int check_mapping(const struct subject *subject, const cyaml_schema_value
     const cyaml_schema_field_t *fields = schema->mapping.fields;
     char where[4 * LABEL_MAX];
     struct subject inner = *subject;
-    /* Tools, subcommands and grants are already named in where, and the top has no name. */
-    if (fields != policy_fields && fields != tool_fields && fields != subcommand_fields && fields != grant_fields) {
+    /* These entries are already named in where, and the top has no name. */
+    if (fields != policy_fields && fields != tool_fields && fields != subcommand_fields && fields != grant_fields &&
+        fields != profile_fields) {
         (void)snprintf(where, sizeof(where), " in '%s'%s", subject->key, subject->where);
         inner.where = where;
     }

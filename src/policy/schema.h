@@ -18,6 +18,8 @@
 #define CK_POLICY_MAX_OPTIONS 1024 /* entries of one list of options */
 #define CK_POLICY_MAX_GRANTS 256
 #define CK_POLICY_MAX_CATALOG 256 /* entries that one policy takes */
+#define CK_POLICY_MAX_CARRIERS 256
+#define CK_POLICY_MAX_PROFILES 64
 
 /* The keys of upstream, which is not in the table of libcyaml (schema.c). */
 extern const cyaml_schema_field_t ck_schema_upstream_fields[];

@@ -38,7 +38,7 @@ static void check_tool(const struct ck_policy *policy, const struct ck_tool *too
     require(ck_policy_find(policy, tool->name) == tool);
     require(strlen(tool->name) >= 1 && strlen(tool->name) <= 64 && !strchr(tool->name, '/'));
     require(strlen(tool->adr) == 4 && tool->why[0] != '\0' && tool->line >= 1);
-    require(tool->route >= CK_ROUTE_DIRECT && tool->route <= CK_ROUTE_JAIL);
+    require(tool->route >= CK_ROUTE_DIRECT && tool->route <= CK_ROUTE_CARRIER);
     for (size_t i = 0; i < CK_LIMIT_KEYS; i++)
         require(ck_policy_limit(&tool->limits, &ck_limit_keys[i]) <= ck_limit_keys[i].max);
     for (uint32_t i = 0; i < tool->env.count; i++)

@@ -16,6 +16,14 @@ VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
 # Every key, so that each can be changed.
 WHOLE = {
     "version": 1, "adr_dir": "adr", "search_path": ["/usr/bin"],
+    "guard": {
+        "why": "w", "adr": "0001", "programs": ["agent"], "carriers": ["git"], "catalog": ["cat"], "inject": ["--batch"],
+        "state": [".agent/state"], "egress": ["a.example.org"], "env": ["TZ"],
+        "set_env": [{"name": "A", "value": "b"}], "workspace": "overlay", "workspace_code": False, "jit": True,
+        "shipped": ["ci"],
+        "profiles": [{"name": "mine", "why": "w", "adr": "0001", "carriers": ["bash"], "catalog": ["bash"],
+                      "workspace": "rw", "state": []}],
+    },
     "tools": [{
         "name": "git", "why": "w", "adr": "0001", "route": "external", "required": True, "platforms": ["linux"],
         "install": {"apt": "git", "brew": "git", "npm": "git", "url": "https://example.org"},
@@ -33,6 +41,8 @@ WHOLE = {
     }, {
         "name": "strace", "why": "w", "adr": "0001", "route": "direct",
         "args": {"options": ["-f"], "command": "after_options"},
+    }, {
+        "name": "agent", "why": "w", "adr": "0001", "route": "carrier", "execs": ["ls"],
     }, {
         "name": "rg", "why": "w", "adr": "0001", "route": "direct",
         "args": {"options": ["-e="], "operands": "inside", "first": "any", "first_unless": ["-e"],
@@ -98,7 +108,8 @@ def missing_keys():
     for path, value in paths(WHOLE):
         required = {(): SCHEMA["required"], ("tools", 0): SCHEMA["definitions"]["tool"]["required"],
                     ("tools", 0, "set_env", 0): ["name", "value"], ("tools", 0, "args", "sets", 0): ["name", "options"],
-                    ("tools", 0, "args", "subcommands", 0): ["name"]}.get(path, [])
+                    ("tools", 0, "args", "subcommands", 0): ["name"],
+                    ("guard", "profiles", 0): ["name", "why", "adr"]}.get(path, [])
         for key in required:
             yield label(path, "without-" + key), changed(path, lambda v, k=key: {a: b for a, b in v.items() if a != k})
 
@@ -123,7 +134,13 @@ BAD_VALUES = [
     (("tools", 0, "args", "deny"), ["--x=y"]), (("tools", 0, "args", "exact"), []),
     (("tools", 0, "args", "exact"), ["--help"]), (("tools", 0, "args", "subcommands"), []),
     (("tools", 0, "args", "sets"), []), (("tools", 0, "args", "sets", 0, "options"), []),
-    (("tools", 0, "args", "sets", 0, "options"), ["@s"]), (("tools", 2, "args", "first_unless"), []),
+    (("tools", 0, "args", "sets", 0, "options"), ["@s"]), (("tools", 3, "args", "first_unless"), []),
+    (("guard", "programs"), []), (("guard", "carriers"), ["git", "git"]), (("guard", "catalog"), ["a/b"]),
+    (("guard", "inject"), ["a\nb"]), (("guard", "programs"), ["/bin/id"]), (("guard", "state"), ["/abs"]),
+    (("guard", "state"), [".."]), (("guard", "state"), ["a/../b"]), (("guard", "state"), ["a/"]), (("guard", "state"), ["a//b"]),
+    (("guard", "egress"), ["HOST"]), (("guard", "env"), ["1A"]), (("guard", "workspace"), "ro"), (("guard", "jit"), "yes"),
+    (("guard", "shipped"), ["ci", "ci"]), (("guard", "profiles", 0, "name"), "Mine"), (("guard", "profiles", 0, "name"), "a/b"),
+    (("guard", "profiles", 0, "why"), " "), (("guard", "profiles", 0, "adr"), "1"),
 ]
 
 

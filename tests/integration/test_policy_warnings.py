@@ -14,11 +14,13 @@ RISKS = yaml.safe_load((PROJECT / "policy/risks.yaml").read_text(encoding="utf-8
 ANY = {"operands": "any"}
 
 
-def check(box, *tools, **more):
+def check(box, *tools, guard=None, **more):
     """Findings of a policy with these entries: (severity, rule, message)."""
     if not (box.base / "policy/adr").exists():
         box.file(box.directory("policy/adr") / "0001-x.md", "x\n")
     path = box.write_policy(list(tools), name="policy/checked.yaml", **more)
+    if guard is not None:
+        path = box.file(path, json.dumps({**json.loads(path.read_text()), "guard": guard}), 0o600)
     answer = box.call([box.command, "policy", "check", "--json", str(path)])
     report = json.loads(answer.out)
     assert answer.status == 0 and report["good"], report
@@ -251,3 +253,42 @@ def test_grant_that_does_not_reach_a_subcommand_is_warned_of(user_box):
 
 def test_entries_of_the_build_are_not_warned_of(user_box):
     assert extended(user_box, {"name": "npm", "subcommand": "ci", "egress": ["a.org"]}) == []
+
+
+# ---- carriers of guard ------------------------------------------------------------------------
+
+def guarded(box, *tools, **section):
+    """The findings about the section `guard`."""
+    found = check(box, *tools, guard={"adr": "0001", **section})
+    return [(rule, message) for severity, rule, message in found if severity == "warning" and rule.startswith("guard.")]
+
+
+@pytest.mark.parametrize("more", [
+    {"args": ANY}, {"egress": ["a.example.org"]}, {"limits": {"timeout_s": 5}}, {"set_env": [{"name": "A", "value": "b"}]},
+    {"args": {"subcommands": [{"name": "a", "egress": ["a.example.org"]}]}}])
+def test_what_does_not_hold_on_a_carrier_is_a_warning(user_box, more):
+    tool = user_box.entry("git", **{"route": "external", "execs": [], **more})
+    (found,) = guarded(user_box, tool, carriers=["git"])
+    assert found[0] == "guard.carriers" and "'git' is a carrier" in found[1] and "do not hold" in found[1]
+    assert guarded(user_box, tool) == []
+
+
+def test_carrier_without_such_keys_is_no_warning(user_box):
+    tools = [user_box.entry("bash", route="external", execs=[]), user_box.entry("agent", route="carrier")]
+    assert guarded(user_box, *tools, carriers=["bash"]) == []
+
+
+def test_entry_of_route_carrier_needs_no_args_and_no_execs(user_box):
+    assert check(user_box, user_box.entry("agent", route="carrier")) == []
+
+
+def test_carriers_without_a_record_are_a_warning(user_box):
+    tool = user_box.entry("bash", route="external", execs=[])
+    found = check(user_box, tool, guard={"carriers": ["bash"]})
+    assert [rule for rule in rules(found) if rule.startswith("guard")] == ["guard.adr"]
+
+
+@pytest.mark.parametrize("name, jit, said", [("node", False, True), ("node", True, False), ("bash", False, False)])
+def test_carrier_that_makes_code_needs_jit(user_box, name, jit, said):
+    found = guarded(user_box, user_box.entry(name, route="external", execs=[]), carriers=[name], jit=jit)
+    assert [rule for rule, _ in found] == (["guard.jit"] if said else [])

@@ -108,7 +108,7 @@ static void put_extension(struct text *text, const struct draw *base, const stru
     size_t before = text->length;
     for (size_t i = 0; i < COUNT(names); i++) {
         const struct tool_draw *tool = &base->tools[i];
-        if (!tool->present || extension->removed[i] || extension->own.tools[i].present)
+        if (!tool->present || extension->removed[i] || extension->own.tools[i].present || is_carrier(tool))
             continue;
         for (size_t s = 0; s < COUNT(subcommands); s++)
             if (tool->shape == SUBCOMMANDS && tool->has_sub[s])

@@ -29,6 +29,42 @@ static const char base[] = "version: 1\n"
                            "search_path: [/usr/bin, /bin]\n"
                            "locked: false\n"
                            "roots: [/srv/a, /srv/b]\n"
+                           "guard:\n"
+                           "  why: A script is run.\n"
+                           "  adr: \"0006\"\n"
+                           "  programs: [sh]\n"
+                           "  carriers: [sh, cat]\n"
+                           "  catalog: [sh, cat]\n"
+                           "  inject: [--batch]\n"
+                           "  state: [.agent]\n"
+                           "  state_data: [.agent/log*]\n"
+                           "  read_only: [.git]\n"
+                           "  may_refuse: [getconf]\n"
+                           "  egress: [guard.example.org]\n"
+                           "  env: [TERM]\n"
+                           "  set_env: [{name: CI, value: one}]\n"
+                           "  workspace: overlay\n"
+                           "  workspace_code: false\n"
+                           "  jit: false\n"
+                           "  shipped: [ci]\n"
+                           "  profiles:\n"
+                           "    - name: build\n"
+                           "      why: It is built.\n"
+                           "      adr: \"0007\"\n"
+                           "      programs: [bash]\n"
+                           "      carriers: [bash]\n"
+                           "      catalog: [bash]\n"
+                           "      inject: [--norc]\n"
+                           "      state: [.cache/build]\n"
+                           "      state_data: [\".cache/build/log/**\"]\n"
+                           "      read_only: [.hg]\n"
+                           "      may_refuse: [lscpu]\n"
+                           "      egress: [build.example.org]\n"
+                           "      env: [COLORTERM]\n"
+                           "      set_env: [{name: BUILD, value: all}]\n"
+                           "      workspace: rw\n"
+                           "      workspace_code: true\n"
+                           "      jit: true\n"
                            "tools:\n"
                            "  - name: git\n"
                            "    why: History is read.\n"
@@ -163,6 +199,53 @@ static const struct row rows[] = {
     {"upstream", "locked: false\n", "upstream: {url: http://p.example.org:3128, credentials_file: /etc/p}\n", W, W,
      "upstream"},
 
+    {"guard.why", "why: A script", "why: No script", O, O, "guard.why"},
+    {"guard.adr", "adr: \"0006\"", "adr: \"0008\"", O, O, "guard.adr"},
+    {"guard.programs", "programs: [sh]", "programs: [sh, cat]", W, N, "guard.programs"},
+    {"guard.programs", "  programs: [sh]\n", "", W, N, "guard.programs"},
+    {"guard.carriers", "carriers: [sh, cat]", "carriers: [sh]", W, W, "guard.carriers"},
+    {"guard.catalog", "catalog: [sh, cat]", "catalog: [sh, cat, make]", W, N, "guard.catalog"},
+    {"guard.inject", "[--batch]", "[--batch, --all]", W, W, "guard.inject"},
+    {"guard.state", "[.agent]", "[.agent, .other]", W, N, "guard.state"},
+    {"guard.state_data", "[.agent/log*]", "[.agent/log*, .agent/other]", W, N, "guard.state_data"},
+    {"guard.read_only", "[.git]", "[.git, .svn]", N, W, "guard.read_only"},
+    {"guard.may_refuse", "[getconf]", "[getconf, sudo]", W, N, "guard.may_refuse"},
+    {"guard.egress", "[guard.example.org]", "[guard.example.org, \"*.guard.example.org\"]", W, N, "guard.egress"},
+    {"guard.egress", "[guard.example.org]", "[\"guard.example.org:443\"]", N, W, "guard.egress"},
+    {"guard.env", "[TERM]", "[TERM, TZ]", W, N, "guard.env"},
+    {"guard.set_env.name", "name: CI,", "name: CJ,", W, W, "guard.set_env"},
+    {"guard.set_env.value", "value: one", "value: two", W, W, "guard.set_env"},
+    {"guard.set_env.when", "value: one", "value: one, when: offline", W, W, "guard.set_env"},
+    {"guard.workspace", "  workspace: overlay\n", "  workspace: rw\n  # overlay\n", W, N, "guard.workspace"},
+    {"guard.workspace", "  workspace: overlay\n", "", W, N, "guard.workspace"},
+    {"guard.workspace_code", "\n  workspace_code: false\n", "\n  workspace_code: true\n", W, N, "guard.workspace_code"},
+    {"guard.jit", "jit: false", "jit: true # too", W, N, "guard.jit"},
+    {"guard.shipped", "shipped: [ci]", "shipped: []", N, W, "guard.shipped"},
+    {"guard.profiles.name", "name: build", "name: other", W, W, "guard.profiles"},
+    {"guard.profiles.why", "It is built.", "It was built.", O, O, "guard.profiles.build.why"},
+    {"guard.profiles.adr", "adr: \"0007\"", "adr: \"0008\"", O, O, "guard.profiles.build.adr"},
+    {"guard.profiles.programs", "programs: [bash]", "programs: [bash, sh]", W, N, "guard.profiles.build.programs"},
+    {"guard.profiles.carriers", "carriers: [bash]", "carriers: [bash, sh]", W, W, "guard.profiles.build.carriers"},
+    {"guard.profiles.catalog", "catalog: [bash]", "catalog: [bash, make]", W, N, "guard.profiles.build.catalog"},
+    {"guard.profiles.inject", "[--norc]", "[--norc, -e]", W, W, "guard.profiles.build.inject"},
+    {"guard.profiles.state", "[.cache/build]", "[.cache]", W, W, "guard.profiles.build.state"},
+    {"guard.profiles.state_data", "[\".cache/build/log/**\"]", "[\".cache/build/**\"]", W, W,
+     "guard.profiles.build.state_data"},
+    {"guard.profiles.read_only", "[.hg]", "[.hg, .svn]", N, W, "guard.profiles.build.read_only"},
+    {"guard.profiles.may_refuse", "[lscpu]", "[lscpu, su]", W, N, "guard.profiles.build.may_refuse"},
+    {"guard.profiles.egress", "[build.example.org]", "[]", N, W, "guard.profiles.build.egress"},
+    {"guard.profiles.env", "[COLORTERM]", "[]", N, W, "guard.profiles.build.env"},
+    {"guard.profiles.set_env.name", "name: BUILD", "name: BUILT", W, W, "guard.profiles.build.set_env"},
+    {"guard.profiles.set_env.value", "value: all", "value: some", W, W, "guard.profiles.build.set_env"},
+    {"guard.profiles.set_env.when", "value: all", "value: all, when: offline", W, W, "guard.profiles.build.set_env"},
+    {"guard.profiles.workspace", "      workspace: rw\n      workspace_code",
+     "      workspace: overlay\n      workspace_code", N, W, "guard.profiles.build.workspace"},
+    {"guard.profiles.workspace", "      workspace: rw\n      workspace_code", "      workspace_code", O, O,
+     "guard.profiles.build.workspace"},
+    {"guard.profiles.workspace_code", "workspace_code: true", "workspace_code: false # here", N, W,
+     "guard.profiles.build.workspace_code"},
+    {"guard.profiles.jit", "jit: true", "jit: false # here", N, W, "guard.profiles.build.jit"},
+
     {"tools.name", "name: jq", "name: yq", W, W, "tools"},
     {"tools.why", "why: JSON is filtered.", "why: Text is filtered.", O, O, "why"},
     {"tools.adr", "adr: \"0004\"", "adr: \"0005\"", O, O, "adr"},
@@ -259,7 +342,8 @@ static const struct row rows[] = {
     {"tools.args.subcommands.uses", "uses: [node-scripts]", "uses: []", N, W, "args.subcommands.log.uses"},
     {"tools.args.subcommands.uses", SUB("uses: [node-scripts]"), "", W, W, "args.subcommands.log.uses"},
     {"tools.args.subcommands.execs", "          execs: [more]\n", SUB("execs: []"), N, W, "args.subcommands.log.execs"},
-    {"tools.args.subcommands.workspace", "workspace: rw", "workspace: ro", N, W, "args.subcommands.log.workspace"},
+    {"tools.args.subcommands.workspace", SUB("workspace: rw"), SUB("workspace: ro"), N, W,
+     "args.subcommands.log.workspace"},
     {"tools.args.subcommands.workspace", SUB("workspace: rw"), "", N, W, "args.subcommands.log.workspace"},
     {"tools.args.subcommands.workspace_code", SUB("workspace_code: false"), SUB("workspace_code: true"), W, W,
      "args.subcommands.log.workspace_code"},

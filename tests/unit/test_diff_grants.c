@@ -56,9 +56,19 @@ static const struct key keys[] = {
      {NULL, NULL, NULL, "{url: \"http://p.example.org:1\"}",
       "{url: \"http://p.example.org:1\", credentials_file: /p}"}},
 
+    /* What guard does is no request; but no other key may be taken for it, and it must load back. */
+    {"guard",
+     IN_TOP,
+     {NULL, NULL, NULL, NULL, "{}", "{why: w, adr: \"0001\", shipped: [ci], workspace: rw, jit: true}",
+      "{carriers: [x, cat], catalog: [cat], programs: [cat], inject: [-x], state: [.a/b], state_data: [\".a/b/**\"], "
+      "read_only: [.git], may_refuse: [id]}",
+      "{egress: [a.org], env: [TZ], set_env: [{name: CI, value: a}, {name: CJ, value: b, when: offline}], jit: false}",
+      "{workspace: overlay, workspace_code: true, profiles: [{name: a, why: v, adr: \"0002\", egress: []}]}",
+      "{profiles: [{name: a, why: w, adr: \"0001\", carriers: [cat], catalog: [cat]}, {name: b, why: w, adr: \"0001\"}]}"}},
+
     {"tools.why", IN_TOOL, {"w", "v"}},
     {"tools.adr", IN_TOOL, {"\"0001\"", "\"0002\""}},
-    {"tools.route", IN_TOOL, {"direct", "external", "jail"}},
+    {"tools.route", IN_TOOL, {"direct", "external", "jail", "carrier"}},
     {"tools.required", IN_TOOL, {NULL, "true", "false"}},
     {"tools.platforms", IN_TOOL, {NULL, NULL, "[linux]", "[macos]", "[linux, macos]"}},
     {"tools.install", IN_TOOL, {NULL, "{apt: a, npm: b}", "{brew: a, url: \"https://a.example.org\"}"}},
@@ -200,7 +210,7 @@ static void draw_tool(struct tool_draw *tool, size_t which)
         for (size_t s = 0; s < COUNT(subcommands); s++)
             tool->sub[s][k] = pick(2) == 0 ? 0 : pick_value(k);
         if (strcmp(keys[k].path, "tools.route") == 0)
-            tool->value[k] = (unsigned char)(which == 3 && pick(4) != 0 ? 2 : pick(9) == 0 ? 2 : pick(2));
+            tool->value[k] = (unsigned char)(which == 3 && pick(4) != 0 ? 2 : pick(9) == 0 ? 2 + pick(2) : pick(2));
     }
 }
 
@@ -359,10 +369,32 @@ static void put_args(struct text *text, const struct tool_draw *tool, const stru
     put(text, "}\n");
 }
 
+static bool is_carrier(const struct tool_draw *tool)
+{
+    return strcmp(value_at(tool->value, "tools.route"), "carrier") == 0;
+}
+
+/* Most keys of a tool cannot be enforced on a carrier, and are refused. */
+static void put_carrier(struct text *text, const struct tool_draw *tool)
+{
+    static const char *const held[] = {"why",    "adr",   "route", "required", "platforms",   "path",
+                                       "sha256", "execs", "uses",  "reads",    "version_args"};
+    for (size_t i = 0; i < COUNT(held); i++) {
+        char path[64];
+        (void)snprintf(path, sizeof(path), "tools.%s", held[i]);
+        if (value_at(tool->value, path))
+            put(text, "    %s: %s\n", held[i], value_at(tool->value, path));
+    }
+}
+
 static void put_tool(struct text *text, const struct tool_draw *tool, const char *name, const struct lengthen *lengthen)
 {
     static const char *const line[] = {"    ", "\n"};
     put(text, "  - name: %s\n", name);
+    if (is_carrier(tool)) {
+        put_carrier(text, tool);
+        return;
+    }
     put_level(text, IN_TOOL, tool->value, line, lengthen);
     put(text, "    limits: {");
     put_level(text, IN_LIMITS, tool->value, in_line, NULL);

@@ -34,6 +34,7 @@ static int load_policy(void **state)
         "  - {name: node, why: w, adr: '0001', route: direct}\n"
         "  - {name: curl, why: w, adr: '0001', route: direct, env: [TOKEN], credentials: allow}\n"
         "  - {name: bwrap, why: w, adr: '0001', route: jail}\n"
+        "  - {name: agent, why: w, adr: '0001', route: carrier}\n"
         "  - {name: foreign, why: w, adr: '0001', route: direct, platforms: [%s]}\n"
         "  - {name: a12345678901234567890123456789012345678901234567890123456789012z, why: w, adr: '0001', route: jail}\n",
         ELSEWHERE);
@@ -116,6 +117,12 @@ static const struct refused refusals[] = {
             .argv = LIST("a\x1b[2J'b"), GOOD),
     REFUSED("jail_helper_is_disallowed", CHOKE_DISALLOWED, "tools.bwrap.route", "'bwrap' has route 'jail'", "bwrap",
             .argv = LIST("bwrap", "true"), GOOD),
+    REFUSED(
+        "carrier_is_disallowed", CHOKE_DISALLOWED, "tools.agent.route",
+        "'agent' has route 'carrier': it runs only in the cage of 'chokepoint guard'; allowed tools are: git, node, curl",
+        "agent", .argv = LIST("agent", "true"), GOOD),
+    REFUSED("path_to_a_carrier_does_not_suggest_it", CHOKE_DISALLOWED, "tools",
+            "'/usr/bin/agent' is a path, and a tool is called by its name", NULL, .argv = LIST("/usr/bin/agent"), GOOD),
     REFUSED("longest_name_fits_its_rule", CHOKE_DISALLOWED,
             "tools.a12345678901234567890123456789012345678901234567890123456789012z.route", "has route 'jail'",
             "a12345678901234567890123456789012345678901234567890123456789012z",

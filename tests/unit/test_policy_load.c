@@ -93,8 +93,8 @@ static const struct refused refusals[] = {
     {"scalar_policy_is_refused", "hello\n", 1, 1, "a policy must be a mapping, not a single value"},
     {"list_policy_is_refused", "- version: 1\n", 1, 1, "a policy must be a mapping, not a list"},
     {"unknown_key_at_the_top_is_refused", "version: 1\nfoo: 2\n", 2, 1,
-     "unknown key 'foo'; known keys are: version, adr_dir, search_path, locked, roots, upstream, extends, "
-     "catalog, remove, grant, tools"},
+     "unknown key 'foo'; known keys are: version, adr_dir, search_path, locked, roots, upstream, guard, "
+     "extends, catalog, remove, grant, tools"},
     {"include_is_an_unknown_key", "include: other.yaml\nversion: 1\n", 1, 1, "unknown key 'include'"},
     {"unknown_key_in_a_tool_is_refused", HEAD TOOL "    foo: 2\n", 8, 5,
      "unknown key 'foo' in tool 'rg'; known keys are: name, why, adr, route, required, platforms, install, version_args, "

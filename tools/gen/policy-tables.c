@@ -2,7 +2,7 @@
  * policy-tables.c - writes loaded policies as C tables. table-image.py makes images of them.
  *
  *   policy-tables default FILE > tables.c      the default policy
- *   policy-tables catalog FILE... > tables.c   the catalogue, one file for each family
+ *   policy-tables catalog FILE... > tables.c   the catalogue, one file for each family, and the profiles
  *
  * It runs when the library is built. So the real loader checks what is embedded then, and loading
  * it costs nothing at run time. A unit test compares the tables of the default policy with what the
@@ -13,6 +13,7 @@
 #include "policy/schema.h"
 #include "policy/tables.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,13 @@ static void put_list(const char *key, unsigned array, const struct ck_list *list
     (void)printf(".%s = {a%u, %u}, ", key, array, list->count);
 }
 
+static void put_member(const char *key, const char *text)
+{
+    (void)printf(".%s = ", key);
+    put_text(text);
+    (void)printf(", ");
+}
+
 static unsigned write_patterns(const struct ck_arg_option *option)
 {
     (void)printf("static struct ck_pattern a%u[] = {", ++numbered);
@@ -114,15 +122,15 @@ struct keys_arrays {
     unsigned env, execs, uses, egress, set_env;
 };
 
-static unsigned write_variables(const struct ck_tool *tool)
+static unsigned write_variables(const struct ck_variable *variables, uint32_t count)
 {
     (void)printf("static struct ck_variable a%u[] = {", ++numbered);
-    for (uint32_t i = 0; i < tool->set_env_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         (void)printf("{");
-        put_text(tool->set_env[i].name);
+        put_text(variables[i].name);
         (void)printf(", ");
-        put_text(tool->set_env[i].value);
-        (void)printf(", %d}, ", tool->set_env[i].offline);
+        put_text(variables[i].value);
+        (void)printf(", %d}, ", variables[i].offline);
     }
     (void)printf("{NULL, NULL, 0}};\n");
     return numbered;
@@ -131,7 +139,7 @@ static unsigned write_variables(const struct ck_tool *tool)
 static struct keys_arrays write_keys(const struct ck_tool *tool)
 {
     return (struct keys_arrays){write_list(&tool->env), write_list(&tool->execs), write_list(&tool->uses),
-                                write_list(&tool->egress), write_variables(tool)};
+                                write_list(&tool->egress), write_variables(tool->set_env, tool->set_env_count)};
 }
 
 static void put_keys(const struct ck_tool *tool, const struct keys_arrays *arrays)
@@ -266,19 +274,91 @@ static unsigned write_args(const struct ck_args *args)
     return numbered;
 }
 
+/* ---- guard ------------------------------------------------------------------------------- */
+
+#define PROFILE_LISTS 10
+
+static const struct {
+    const char *key;
+    size_t offset;
+} profile_lists[PROFILE_LISTS] = {
+    {"programs", offsetof(struct ck_profile, programs)},
+    {"carriers", offsetof(struct ck_profile, carriers)},
+    {"catalog", offsetof(struct ck_profile, catalog)},
+    {"inject", offsetof(struct ck_profile, inject)},
+    {"state", offsetof(struct ck_profile, state)},
+    {"egress", offsetof(struct ck_profile, egress)},
+    {"env", offsetof(struct ck_profile, env)},
+    {"state_data", offsetof(struct ck_profile, state_data)},
+    {"read_only", offsetof(struct ck_profile, read_only)},
+    {"may_refuse", offsetof(struct ck_profile, may_refuse)},
+};
+
+struct profile_arrays {
+    unsigned lists[PROFILE_LISTS], set_env;
+};
+
+static const struct ck_list *profile_list(const struct ck_profile *profile, size_t index)
+{
+    return (const struct ck_list *)(const void *)((const char *)profile + profile_lists[index].offset);
+}
+
+static struct profile_arrays write_profile(const struct ck_profile *profile)
+{
+    struct profile_arrays arrays = {.set_env = write_variables(profile->set_env, profile->set_env_count)};
+    for (size_t i = 0; i < PROFILE_LISTS; i++)
+        arrays.lists[i] = write_list(profile_list(profile, i));
+    return arrays;
+}
+
+static void put_profile(const struct ck_profile *profile, const struct profile_arrays *arrays)
+{
+    (void)printf("{");
+    put_member("name", profile->name);
+    put_member("why", profile->why);
+    put_member("adr", profile->adr);
+    for (size_t i = 0; i < PROFILE_LISTS; i++)
+        put_list(profile_lists[i].key, arrays->lists[i], profile_list(profile, i));
+    (void)printf(".set_env = a%u, .set_env_count = %u, .workspace = %d, .workspace_code = %d, .jit = %d, "
+                 ".shipped = %d, .line = %u}",
+                 arrays->set_env, profile->set_env_count, (int)profile->workspace, profile->workspace_code,
+                 profile->jit, profile->shipped, profile->line);
+}
+
+/* 0: the policy has no such section; else the number of its array, which has one element. */
+static unsigned write_guard(const struct ck_policy_guard *guard)
+{
+    if (!guard)
+        return 0;
+    struct profile_arrays *arrays = calloc(guard->profiles_count + 1u, sizeof(*arrays));
+    if (!arrays)
+        exit(1);
+    for (uint32_t i = 0; i < guard->profiles_count; i++)
+        arrays[i] = write_profile(&guard->profiles[i]);
+    (void)printf("static struct ck_profile a%u[] = {\n", ++numbered);
+    unsigned profiles = numbered;
+    for (uint32_t i = 0; i < guard->profiles_count; i++) {
+        put_profile(&guard->profiles[i], &arrays[i]);
+        (void)printf(",\n");
+    }
+    (void)printf("{.name = NULL}};\n");
+    free(arrays);
+    const struct profile_arrays own = write_profile(&guard->own);
+    unsigned shipped = write_list(&guard->shipped);
+    (void)printf("static struct ck_policy_guard a%u[] = {{.own = ", ++numbered);
+    put_profile(&guard->own, &own);
+    (void)printf(", ");
+    put_list("shipped", shipped, &guard->shipped);
+    (void)printf(".profiles = a%u, .profiles_count = %u}};\n", profiles, guard->profiles_count);
+    return numbered;
+}
+
 /* ---- tools ------------------------------------------------------------------------------- */
 
 struct tool_arrays {
     unsigned version_args, reads, args;
     struct keys_arrays keys;
 };
-
-static void put_member(const char *key, const char *text)
-{
-    (void)printf(".%s = ", key);
-    put_text(text);
-    (void)printf(", ");
-}
 
 static void put_tool(const struct ck_tool *tool, const struct tool_arrays *arrays)
 {
@@ -333,6 +413,7 @@ static void write_policy(const struct ck_policy *policy, const char *symbol)
     (void)printf("/* Generated at build time by tools/gen/policy-tables.c. */\n#include \"policy/model.h\"\n");
     unsigned search_path = write_list(&policy->search_path);
     unsigned roots = write_list(&policy->roots);
+    unsigned guard = write_guard(policy->guard);
     write_tools(policy);
     (void)printf("extern const struct ck_policy %s;\nconst struct ck_policy %s = {", symbol, symbol);
     put_member("file", policy->file);
@@ -342,6 +423,8 @@ static void write_policy(const struct ck_policy *policy, const char *symbol)
     put_member("upstream.url", policy->upstream.url);
     put_member("upstream.credentials_file", policy->upstream.credentials_file);
     (void)printf(".upstream.environment = %d, ", policy->upstream.environment);
+    if (guard != 0)
+        (void)printf(".guard = a%u, ", guard);
     (void)printf(".locked = %d, .version = %u, .tools = tools, .tools_count = %u, .by_name = by_name};\n",
                  policy->locked, policy->version, policy->tools_count);
 }
@@ -370,9 +453,10 @@ __attribute__((noreturn)) static void fail(const char *path, const char *message
 
 static struct ck_policy *parse(const char *path, const char *name, size_t length)
 {
+    const struct ck_policy_source source = {.file = name, .text = text, .length = length, .is_of_build = true};
     struct ck_policy *policy;
     struct choke_error error = {0};
-    if (ck_policy_parse(name, text, length, &policy, &error) < 0)
+    if (ck_policy_parse_source(&source, &policy, &error) < 0)
         fail(path, error.message);
     return policy;
 }
@@ -400,18 +484,38 @@ static const char *take_adds_to(size_t *length)
 static size_t complete(size_t length)
 {
     static const char rest[] = "version: 1\nsearch_path: [/usr/local/bin, /usr/bin, /bin]\n";
-    memcpy(text + length, rest, sizeof(rest) - 1);
-    return length + sizeof(rest) - 1;
+    text[length] = '\0';
+    /* A file of profiles has no entries. */
+    const char *tools = strstr(text, "\ntools:") ? "" : "tools: []\n";
+    return length + (size_t)snprintf(text + length, sizeof(text) - length, "%s%s", rest, tools);
 }
 
-/* "catalog/text.yaml", as the file is installed. */
+/* "catalog/text.yaml", as the file is installed: its name and that of its directory. */
 static const char *installed_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *name = NULL;
-    if (asprintf(&name, "catalog/%s", slash ? slash + 1 : path) < 0)
+    while (slash && slash > path && slash[-1] != '/')
+        slash--;
+    char *name = strdup(slash ? slash : path);
+    if (!name)
         exit(1);
     return name;
+}
+
+/* A file has entries, or profiles. */
+static void add_profiles(struct ck_policy *catalog, const struct ck_policy *file, const char *path)
+{
+    struct ck_policy_guard *guard = catalog->guard;
+    if (file->tools_count > 0 || file->guard->profiles_count > CK_POLICY_MAX_PROFILES - guard->profiles_count)
+        fail(path, "a file of profiles has entries of its own, or there are too many profiles");
+    for (uint32_t i = 0; i < file->guard->profiles_count; i++) {
+        const struct ck_profile *profile = &file->guard->profiles[i];
+        for (uint32_t j = 0; j < guard->profiles_count; j++)
+            if (strcmp(guard->profiles[j].name, profile->name) == 0)
+                fail(path, "two files have this profile");
+        guard->profiles[guard->profiles_count] = *profile;
+        guard->profiles[guard->profiles_count++].shipped = true;
+    }
 }
 
 static void add_family(struct ck_policy *catalog, const char *path)
@@ -423,6 +527,12 @@ static void add_family(struct ck_policy *catalog, const char *path)
     const char *adds_to = take_adds_to(&length);
     const struct ck_policy *family = parse(path, name, complete(length));
     catalog->search_path = family->search_path;
+    if (family->guard && adds_to)
+        fail(path, "profiles add to no tool");
+    if (family->guard) {
+        add_profiles(catalog, family, path);
+        return;
+    }
     if (family->tools_count == 0 || family->tools_count > CK_POLICY_MAX_TOOLS - catalog->tools_count)
         fail(path, "no entries, or too many");
     for (uint32_t i = 0; i < family->tools_count; i++) {
@@ -440,8 +550,11 @@ static void write_catalog(char *const *paths)
 {
     struct ck_policy catalog = {.file = CK_CATALOG_NAME, .version = 1};
     catalog.tools = ck_arena_array(&catalog.arena, CK_POLICY_MAX_TOOLS, sizeof(*catalog.tools));
-    if (!catalog.tools)
+    catalog.guard = ck_arena_array(&catalog.arena, 1, sizeof(*catalog.guard));
+    struct ck_profile *profiles = ck_arena_array(&catalog.arena, CK_POLICY_MAX_PROFILES, sizeof(*profiles));
+    if (!catalog.tools || !catalog.guard || !profiles)
         exit(1);
+    catalog.guard->profiles = profiles;
     for (; *paths; paths++)
         add_family(&catalog, *paths);
     if (!ck_policy_index(&catalog, &catalog.arena))
