@@ -82,7 +82,10 @@ static void put_operation(struct command_line *line, const struct ck_native_prog
     case CK_NATIVE_OP_BIND_DEVICE:
     case CK_NATIVE_OP_BIND_TMP: /* put_tmp */
     case CK_NATIVE_OP_BIND_TMP_CODE:
-    case CK_NATIVE_OP_BIND_PLUGIN: /* in a tree of the system, which is bound */
+    case CK_NATIVE_OP_BIND_PLUGIN:   /* in a tree of the system, which is bound */
+    case CK_NATIVE_OP_BIND_WRITABLE: /* this and the next two: only for guard, which needs the native jail */
+    case CK_NATIVE_OP_READ_ONLY:
+    case CK_NATIVE_OP_DOOR:
         return;
     case CK_NATIVE_OP_FILE: /* with a text: a small file that the native jail copies; bwrap can bind the original */
         if (outside)

@@ -35,27 +35,35 @@ static bool beneath(const char *path, const char *directory)
     return strncmp(path, directory, length) == 0 && (path[length] == '/' || path[length] == '\0');
 }
 
-/* A symlink is not followed: it leads to another one of the directories. */
-static bool is_trusted(const char *path)
+/* A symlink is not followed: it leads to another one of the directories. 1 or 0, or a negative errno of a shortage. */
+static int is_trusted(const char *path)
 {
     CK_HEAP struct ck_trusted *trusted = ck_heap_own(calloc(1, sizeof(*trusted)));
     struct choke_error error = {0};
     struct stat status;
-    if (!trusted || lstat(path, &status) < 0 || !S_ISDIR(status.st_mode))
-        return false;
+    if (!trusted)
+        return -ENOMEM;
+    if (lstat(path, &status) < 0)
+        return ck_errkind_is_shortage(errno) ? -errno : 0;
+    if (!S_ISDIR(status.st_mode))
+        return 0;
     int r = ck_trust_walk(path, trusted, &error);
     ck_trust_done(trusted);
-    return r == 0;
+    return r == 0 ? 1 : ck_errkind_is_shortage(-r) ? r : 0;
 }
 
-void ck_libraries_add(struct ck_native_builder *program)
+int ck_libraries_add(struct ck_native_builder *program)
 {
     for (size_t i = 0; i < DIRECTORIES; i++) {
-        if (!is_trusted(directories[i]))
+        int r = is_trusted(directories[i]);
+        if (r < 0)
+            return r;
+        if (r == 0)
             continue;
         program->libraries |= UINT32_C(1) << i;
         ck_native_program_add(program, CK_NATIVE_OP_BIND_CODE, directories[i] + 1, directories[i]);
     }
+    return 0;
 }
 
 bool ck_libraries_hold(const struct ck_native_builder *program, const char *real)
@@ -105,16 +113,29 @@ static int find_proven(struct ck_arena *arena, const char **ret_loader)
     return !*ret_loader ? -ENOMEM : 0;
 }
 
-/* Bound as code, the program is refused by Landlock if it is executed, and by the stub if the loader is. */
-int ck_libraries_add_proof(struct ck_native_builder *program, const char **ret_loader)
+static int bind_program(struct ck_native_builder *program, const char *path, bool allowed)
 {
-    CK_HEAP char *real = ck_heap_own(realpath(CK_JAIL_REFUSED_PROGRAM, NULL));
+    CK_HEAP char *real = ck_heap_own(realpath(path, NULL));
     if (!real)
         return unsupported(errno);
     if (!ck_native_is_system(real))
         return -ENOTSUP;
     ck_native_program_add(program, CK_NATIVE_OP_BIND_CODE, real + 1, real);
-    return find_proven(&program->arena, ret_loader);
+    if (allowed)
+        ck_native_program_allow(program, real);
+    return 0;
+}
+
+/*
+ * Bound as code, the first program is refused by Landlock if it is executed, and by the stub if the
+ * loader is. The second one is allowed: the kernel must be able to start programs with the copy.
+ */
+int ck_libraries_add_proof(struct ck_native_builder *program, const char **ret_loader)
+{
+    int r = bind_program(program, CK_JAIL_REFUSED_PROGRAM, false);
+    if (r == 0)
+        r = bind_program(program, CK_JAIL_STARTED_PROGRAM, true);
+    return r < 0 ? r : find_proven(&program->arena, ret_loader);
 }
 
 /* ---- the loader ---- */

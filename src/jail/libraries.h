@@ -14,9 +14,9 @@
 
 /*
  * Adds the directories that exist and that nobody but root and the caller can change. The trees of
- * the system must have been added.
+ * the system must have been added. 0, or the negative errno of a shortage, which says nothing about a directory.
  */
-void ck_libraries_add(struct ck_native_builder *program);
+int ck_libraries_add(struct ck_native_builder *program);
 
 /* Whether the file is in one of the directories that were added. real has no symlink in it. */
 bool ck_libraries_hold(const struct ck_native_builder *program, const char *real);
@@ -47,7 +47,8 @@ int ck_libraries_add_loader(struct ck_native_builder *program, const char *insid
 int ck_libraries_is_loader(int fd, struct ck_arena *arena);
 
 /*
- * For a proof. Binds as code what the proof tries to execute and must not, and finds the loader.
+ * For a proof. Binds as code what the proof tries to execute and must not, and what it must be able
+ * to execute, and finds the loader.
  * -ENOTSUP: this machine has no loader that can be tried.
  */
 int ck_libraries_add_proof(struct ck_native_builder *program, const char **ret_loader);

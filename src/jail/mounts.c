@@ -48,6 +48,15 @@ static bool describe(const struct ck_native_program *program, const struct ck_na
     case CK_NATIVE_OP_COPY_CODE:
         *ret_line = bind_line(arena, "loader", inside, outside);
         break;
+    case CK_NATIVE_OP_BIND_WRITABLE:
+        *ret_line = bind_line(arena, "rw", inside, outside);
+        break;
+    case CK_NATIVE_OP_READ_ONLY:
+        *ret_line = ck_arena_printf(arena, "read-only %s in the root", inside);
+        break;
+    case CK_NATIVE_OP_DOOR:
+        *ret_line = ck_arena_printf(arena, "door /%s", inside);
+        break;
     case CK_NATIVE_OP_BIND_DEVICE:
         *ret_line = bind_line(arena, "device", inside, outside);
         break;
@@ -96,7 +105,7 @@ const char **ck_mounts_list(const struct ck_native_program *program, const char 
     }
     if (!describe_execs(program, arena, lines, &count))
         return NULL;
-    lines[count++] = "tmpfs " CK_JAIL_TMP;
+    lines[count++] = program->guarded != 0 ? "tmpfs " CK_JAIL_PRIVATE : "tmpfs " CK_JAIL_TMP;
     lines[count++] = "proc /proc";
     const char *how = names[workspace];
     if (program->workspace_code != 0)

@@ -159,14 +159,14 @@ static void allow_tree(struct ck_native_builder *program, const char *tree)
 }
 
 /* learn: the trees are code, and everything in them may be executed. */
-static void add_system(struct ck_native_builder *program, bool learn)
+static void add_system(struct ck_native_builder *program, bool learn, bool guarded)
 {
     static const char *const directories[] = {"work", "tmp", "proc", "dev", "etc", TOOLS};
-    static const char *const links[][2] = {{"dev/fd", "/proc/self/fd"},
-                                           {"dev/stdin", "/proc/self/fd/0"},
-                                           {"dev/stdout", "/proc/self/fd/1"},
-                                           {"dev/stderr", "/proc/self/fd/2"},
-                                           {"dev/shm", CK_JAIL_SHM}};
+    const char *const links[][2] = {{"dev/fd", "/proc/self/fd"},
+                                    {"dev/stdin", "/proc/self/fd/0"},
+                                    {"dev/stdout", "/proc/self/fd/1"},
+                                    {"dev/stderr", "/proc/self/fd/2"},
+                                    {"dev/shm", guarded ? CK_JAIL_PRIVATE_SHM : CK_JAIL_SHM}};
     for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
         ck_native_program_add(program, CK_NATIVE_OP_DIRECTORY, directories[i], NULL);
     for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
@@ -313,6 +313,17 @@ static int check_interpreter(const struct ck_native_builder *program, const stru
         CK_QUOTE(part->name));
 }
 
+/* The tools of a guard and their helpers are checked where they are opened. */
+static int check_names(const char *real, struct choke_error *error)
+{
+    struct stat status;
+    if (stat(real, &status) < 0)
+        return -errno;
+    return ck_trust_has_second_name(&status)
+               ? ck_error_set(error, CHOKE_DISALLOWED, EPERM, CK_NATIVE_SECOND_NAME, CK_QUOTE(real))
+               : 0;
+}
+
 /* With libraries as code, a loader is a copy that cannot be executed as a program. */
 static int add_loader(struct ck_native_builder *program, const char *real, struct ck_native_loader *loader,
                       char ret_inside[PATH_MAX])
@@ -356,6 +367,9 @@ static int add_part(struct ck_native_builder *program, const struct ck_part *par
         return r; /* a missing library is reported by the tool itself */
     if (!wanted->in_place && !in_workspace && check_interpreter(program, part, real, error) < 0)
         return -ENOENT;
+    r = wanted->guard && part->role == CK_PART_INTERPRETER ? check_names(real, error) : 0;
+    if (r < 0)
+        return r;
     r = part->loader && program->libraries != 0 ? add_loader(program, real, wanted->loader, inside)
                                                 : add_code(program, real, inside);
     if (r == 0 && part->role == CK_PART_INTERPRETER) {
@@ -419,6 +433,46 @@ static int add_proof(struct ck_native_builder *program, const struct ck_native_w
     return !program->proof_loader ? -ENOMEM : 0;
 }
 
+/* ---- guard ---- */
+
+static void add_guard(struct ck_native_builder *program, const struct ck_native_guard *guard)
+{
+    ck_native_program_add(program, CK_NATIVE_OP_DIRECTORY, &CK_JAIL_PRIVATE[1], NULL);
+    if (guard->door)
+        add_host_path(program, "dev/tty", CK_NATIVE_OP_BIND_DEVICE);
+    for (const char *const *name = guard->read_only; name && *name; name++)
+        ck_native_program_add(program, CK_NATIVE_OP_READ_ONLY, *name, NULL);
+    for (size_t i = 0; i < guard->writable_count; i++) {
+        const struct ck_native_directory *directory = &guard->writable[i];
+        ck_native_program_add_parents(program, directory->path + 1);
+        ck_native_program_add(program, CK_NATIVE_OP_DIRECTORY, directory->path + 1, NULL);
+        ck_native_program_add_op(program, &(const struct ck_native_builder_op){.op = CK_NATIVE_OP_BIND_WRITABLE,
+                                                                               .inside = directory->path + 1,
+                                                                               .outside = directory->real,
+                                                                               .device = directory->device,
+                                                                               .inode = directory->inode});
+    }
+}
+
+/*
+ * After everything else: a door covers its tool also where that is bound as code. One rule for the
+ * file of the doors serves all of them.
+ */
+static int add_doors(struct ck_native_builder *program, const struct ck_native_guard *guard)
+{
+    for (const char *const *real = guard->doors; *real; real++) {
+        if (is_covered(*real))
+            return -EBUSY;
+        if (!ck_native_is_system(*real)) {
+            ck_native_program_add_parents(program, *real + 1);
+            ck_native_program_add(program, CK_NATIVE_OP_FILE, *real + 1, NULL);
+        }
+        ck_native_program_add(program, CK_NATIVE_OP_DOOR, *real + 1, NULL);
+    }
+    ck_native_program_allow(program, CK_JAIL_DOOR);
+    return 0;
+}
+
 /* ---- the whole ---- */
 
 /*
@@ -452,12 +506,17 @@ static int write_program(struct ck_native_builder *program, const struct ck_nati
         .gate_reports_attempts = wanted->egress && wanted->reports_attempts,
         .why = wanted->names_execs && wanted->why,
         .learn = wanted->learn,
+        .guarded = !!wanted->guard,
+        .door = wanted->guard ? wanted->guard->door : NULL,
+        .door_bytes = wanted->guard ? wanted->guard->door_bytes : 0,
+        .no_new_code = wanted->guard && wanted->guard->no_new_code,
     };
     unsigned options = (wanted->tracing ? (unsigned)CK_SECCOMP_TRACING : 0) |
                        (wanted->loopback ? (unsigned)CK_SECCOMP_LOOPBACK : 0) |
                        (wanted->egress ? (unsigned)CK_SECCOMP_EGRESS : 0) |
                        (settings.gate_reports_attempts || settings.why ? (unsigned)CK_SECCOMP_REPORT_ATTEMPTS : 0) |
-                       (settings.why ? (unsigned)CK_SECCOMP_WHY : 0);
+                       (settings.why ? (unsigned)CK_SECCOMP_WHY : 0) | (settings.door ? (unsigned)CK_SECCOMP_CAGE : 0) |
+                       (settings.no_new_code ? (unsigned)CK_SECCOMP_NO_NEW_CODE : 0);
     int r = wanted->names_execs ? make_key(&settings.exec_key) : 0;
     if (r == 0)
         r = ck_seccomp_build(options, settings.exec_key, &filter, &settings.filter_count);
@@ -479,18 +538,22 @@ static int make(const struct ck_native_wanted *wanted, int *ret_fd, struct choke
     struct ck_depend depend = {.search = wanted->search, .search_count = wanted->search_count, .versions_only = true};
     if (wanted->plugins)
         ck_plugins_reset(wanted->plugins);
-    add_system(&program, wanted->learn);
+    add_system(&program, wanted->learn, !!wanted->guard);
+    if (wanted->guard)
+        add_guard(&program, wanted->guard);
     if (wanted->loopback)
         ck_native_program_add(&program, CK_NATIVE_OP_TEXT, "etc/hosts", HOSTS);
-    if (wanted->libraries)
-        ck_libraries_add(&program);
-    int r = wanted->proof ? add_proof(&program, wanted) : 0;
+    int r = wanted->libraries ? ck_libraries_add(&program) : 0;
+    if (r == 0 && wanted->proof)
+        r = add_proof(&program, wanted);
     if (r == 0)
         r = ck_native_shown_add(&program, wanted, error);
     for (size_t i = 0; r == 0 && i < wanted->count; i++)
         r = add_file(&program, &depend, &wanted->files[i], wanted, error);
     if (r == 0)
         r = ck_plugins_add(wanted->plugins, &program, &depend);
+    if (r == 0 && wanted->guard && wanted->guard->door)
+        r = add_doors(&program, wanted->guard);
     if (r == 0 && wanted->root)
         r = ck_native_shown_place_root(&program, wanted->root, error);
     if (r == 0)

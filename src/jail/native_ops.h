@@ -20,6 +20,8 @@
  *  /tmp                empty, removed after the run; HOME is /tmp/probe, /dev/shm links to /tmp/shm
  *  /proc               only processes of the run, read-only, without the list of the user's keys
  *  /dev                null zero full random urandom; they can be used but not changed
+ *  /.home              for guard: HOME and /dev/shm of the run; /tmp is then shared
+ *  /.state             for guard: HOME of a cage with state directories, which are at their names in it
  *  127.0.0.1 ::1       with loopback, for the tool's own servers; each run then has its own network
  *  127.0.0.1:3128      with egress, the gate to the proxy; each run then has its own network
  */
@@ -36,8 +38,18 @@
 #define CK_JAIL_TMP "/tmp"
 #define CK_JAIL_SCRATCH "/tmp/probe"
 #define CK_JAIL_SHM "/tmp/shm"
+/*
+ * In a cage, and for a tool that is called from one, /tmp is a directory of the guard. HOME and
+ * /dev/shm are elsewhere then, because what the cage writes must not configure a tool.
+ */
+#define CK_JAIL_PRIVATE "/.home"
+#define CK_JAIL_PRIVATE_SCRATCH "/.home/probe"
+#define CK_JAIL_PRIVATE_SHM "/.home/shm"
+#define CK_JAIL_STATE "/.state" /* HOME of a cage whose profile has state directories: they are in it */
+#define CK_JAIL_DOOR "/.door"   /* the file that is mounted at the path of each tool in a cage */
 #define CK_JAIL_GATE_PORT 3128
-#define CK_JAIL_REFUSED_PROGRAM "/usr/bin/true" /* what a proof tries to run, and must not */
+#define CK_JAIL_REFUSED_PROGRAM "/usr/bin/true"  /* what a proof tries to run, and must not */
+#define CK_JAIL_STARTED_PROGRAM "/usr/bin/false" /* what a proof of libraries runs; it must end with 1 */
 #define CK_JAIL_OLD_ROOT ".old" /* for mounts before they are moved to their place; empty when the tool starts */
 
 /*
@@ -58,7 +70,10 @@ enum ck_native_op_kind {
     CK_NATIVE_OP_BIND_TMP,      /* as BIND, with a path inside that is beneath /tmp: each run has a new /tmp */
     CK_NATIVE_OP_BIND_TMP_CODE, /* as BIND_CODE, beneath such a path */
     CK_NATIVE_OP_COPY_CODE,     /* inside, outside: a changed copy of a file, read-only; it may be executed */
-    CK_NATIVE_OP_BIND_PLUGIN,   /* as BIND_CODE, a file with its inode; left out if it is not that file any more */
+    CK_NATIVE_OP_BIND_WRITABLE, /* as BIND, a directory with its inode; it can be written */
+    CK_NATIVE_OP_DOOR,          /* inside: CK_JAIL_DOOR is mounted over this file, and may be executed */
+    CK_NATIVE_OP_READ_ONLY, /* inside: a name in the root of the request, which becomes read-only when that is mounted */
+    CK_NATIVE_OP_BIND_PLUGIN, /* as BIND_CODE, a file with its inode; left out if it is not that file any more */
 };
 
 /*
@@ -108,8 +123,11 @@ struct ck_native_program {
      * execution without this key.
      */
     uint64_t exec_key;
-    uint32_t why;   /* with a key: init names everything else that is refused, too (keeper/why.c) */
-    uint32_t learn; /* the system's trees are code, and init notes what is executed (keeper/learn.c) */
+    uint32_t why;                 /* with a key: init names everything else that is refused, too (keeper/why.c) */
+    uint32_t learn;               /* the system's trees are code, and init notes what is executed (keeper/learn.c) */
+    uint32_t guarded;             /* /tmp is a directory of the guard: CK_JAIL_PRIVATE */
+    uint32_t door_at, door_bytes; /* of a cage: the program of the doors; 0: no cage */
+    uint32_t no_new_code;         /* memory that was written cannot become code, where the kernel has that */
 };
 
 /*
@@ -137,6 +155,17 @@ static inline int ck_native_filters_late(const struct ck_native_program *program
 static inline const char *ck_native_text(const struct ck_native_program *program, uint32_t at)
 {
     return at != 0 ? (const char *)program + at : NULL;
+}
+
+/* The directory in which each run has a new file system, for HOME and /dev/shm, and usually /tmp. */
+static inline const char *ck_native_private(const struct ck_native_program *program)
+{
+    return program->guarded != 0 ? CK_JAIL_PRIVATE : CK_JAIL_TMP;
+}
+
+static inline int ck_native_is_cage(const struct ck_native_program *program)
+{
+    return program->door_bytes != 0;
 }
 
 /* The operations of a program, ops_count of them. */

@@ -195,6 +195,9 @@ static size_t pack(struct program_packer *packer, const struct ck_native_builder
         .exec_key = settings->exec_key,
         .why = settings->why ? 1 : 0,
         .learn = settings->learn ? 1 : 0,
+        .guarded = settings->guarded ? 1 : 0,
+        .no_new_code = settings->no_new_code ? 1 : 0,
+        .door_bytes = (uint32_t)settings->door_bytes,
     };
     set_landlock(&head, settings->landlock_abi);
     /* A rule names a port and no address, and the ports of the tool's servers are not known. */
@@ -207,6 +210,7 @@ static size_t pack(struct program_packer *packer, const struct ck_native_builder
     head.root_at = put_text(packer, settings->root ? settings->root : CK_JAIL_WORK);
     head.tmp_options_at = put_text(packer, settings->tmp_options);
     head.proof_loader_at = put_text(packer, program->proof_loader);
+    head.door_at = settings->door_bytes > 0 ? put(packer, settings->door, settings->door_bytes, 8) : 0;
     head.size_bytes = (uint32_t)packer->at;
     if (packer->bytes)
         memcpy(packer->bytes, &head, sizeof(head));

@@ -46,6 +46,10 @@ struct ck_native_program_settings {
     uint64_t exec_key; /* 0: refused executions are not named */
     bool why;
     bool learn;
+    bool guarded;
+    const unsigned char *door; /* of a cage: the program of its doors; NULL: no cage */
+    size_t door_bytes;
+    bool no_new_code;
 };
 
 /*

@@ -9,8 +9,9 @@
 #include <string.h>
 
 /* What the jail makes itself, for each run or to build the root. */
-static const char *const own[] = {"/proc",         "/dev",     "/.old", "/.tool", "/.cover", ("/" CK_JAIL_KEPT),
-                                  CK_JAIL_SCRATCH, CK_JAIL_SHM};
+static const char *const own[] = {
+    "/proc",         "/dev",      "/.old",         "/.tool",    "/.cover", ("/" CK_JAIL_KEPT),
+    CK_JAIL_SCRATCH, CK_JAIL_SHM, CK_JAIL_PRIVATE, CK_JAIL_DOOR};
 
 const char *ck_native_shown_cover(const char *path)
 {
@@ -37,7 +38,8 @@ static int add_at(struct ck_native_builder *program, const struct ck_native_dire
     /* Without a new root every path is that of the host. */
     if (cover && !wanted->in_place)
         return refuse_shown(path, cover, error);
-    if (strcmp(path, CK_JAIL_TMP) == 0 && !wanted->in_place)
+    /* The cage can replace every directory in the /tmp of guard. */
+    if ((strcmp(path, CK_JAIL_TMP) == 0 || (in_tmp && wanted->guard)) && !wanted->in_place)
         return refuse_shown(path, CK_JAIL_TMP, error);
     /* /work is free if the root is elsewhere. */
     if (!wanted->root && !wanted->in_place && ck_path_beneath(CK_JAIL_WORK, path))

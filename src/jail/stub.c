@@ -1,9 +1,14 @@
 /*
  * stub.c - computes the changes that put a stub at the entry of a loader. See stub.h.
  *
- * The stub (stub_code.S) is appended to the file, as one more segment. The program header of that
- * segment replaces PT_GNU_STACK: the kernel reads this one only in the program, and no loader needs
- * its own. Nothing else of the loader moves.
+ * The kernel maps whole pages. Where the last page of the loader's code ends with padding, the stub
+ * (stub_code.S) takes the place of that. Where it does not, the stub is appended to the file, as one
+ * more segment. The program header of that segment replaces PT_GNU_STACK: the kernel reads this one
+ * only in the program, and no loader needs its own. Nothing else of the loader moves.
+ *
+ * A segment of its own works since Linux 6.7 only. An older kernel expects all memory that is not in
+ * the file at the end of a loader's last segment: it would not make that of the data, and fail to
+ * clear the rest of the stub's page, which may not be written.
  */
 #include "jail/stub.h"
 
@@ -26,7 +31,9 @@
 #define MACHINE EM_NONE
 #define ALIGNMENT UINT64_C(65536)
 #endif
-#define JUMP_BYTES 4             /* both machines: the distance is in the last four bytes */
+#define PAGE_BYTES UINT64_C(4096) /* the smallest page that a kernel may have */
+#define JUMP_BYTES 4              /* both machines: the distance is in the last four bytes */
+#define CODE_ALIGNMENT UINT64_C(16)
 #define REACH (INT64_C(1) << 27) /* of a jump on aarch64; x86-64 has more */
 #define SEGMENTS_MAX 64
 #define LOADER_MAX ((uint64_t)4 << 20)  /* a loader of glibc has 200 KiB, one of musl 700 */
@@ -38,6 +45,7 @@ extern const unsigned char ck_stub_code[], ck_stub_code_end[];
 struct stub_layout {
     size_t stack;     /* the index of PT_GNU_STACK; 0: none, because the first is a PT_LOAD */
     size_t last_load; /* the index of the last PT_LOAD */
+    size_t code;      /* the index of the PT_LOAD with the entry */
     uint64_t end;     /* of all segments, as an address */
     uint64_t alignment;
     bool entry_found;
@@ -62,16 +70,19 @@ static int check_header(const Elf64_Ehdr *header)
     return fits ? 0 : -ENOTSUP;
 }
 
-static int note_load(const Elf64_Phdr *segment, uint64_t entry, struct stub_layout *layout)
+static int note_load(const Elf64_Phdr *segments, size_t i, uint64_t entry, struct stub_layout *layout)
 {
+    const Elf64_Phdr *segment = &segments[i];
     if (segment->p_vaddr > ADDRESS_MAX || segment->p_memsz > ADDRESS_MAX || !is_power_of_two(segment->p_align) ||
         segment->p_align > ADDRESS_MAX)
         return -ENOTSUP;
     uint64_t end = segment->p_vaddr + segment->p_memsz;
     layout->end = end > layout->end ? end : layout->end;
     layout->alignment = segment->p_align > layout->alignment ? segment->p_align : layout->alignment;
-    if ((segment->p_flags & PF_X) != 0 && entry >= segment->p_vaddr && entry < end)
+    if ((segment->p_flags & PF_X) != 0 && entry >= segment->p_vaddr && entry < end) {
         layout->entry_found = true;
+        layout->code = i;
+    }
     return 0;
 }
 
@@ -86,7 +97,7 @@ static int read_layout(const Elf64_Phdr *segments, const Elf64_Ehdr *header, str
         if (segments[i].p_type != PT_LOAD)
             continue;
         layout->last_load = i;
-        int r = note_load(&segments[i], header->e_entry, layout);
+        int r = note_load(segments, i, header->e_entry, layout);
         if (r < 0)
             return r;
     }
@@ -118,26 +129,36 @@ static void add_patch(struct ck_native_copy *copy, uint64_t at, const void *data
     memcpy(patch->data, data, bytes);
 }
 
-static int make_patches(const Elf64_Ehdr *header, const struct stub_layout *layout, struct ck_native_copy *copy)
+/* The stub, with its jump, for its address. Returns its length, or -ENOTSUP. */
+static int make_code(uint64_t address, uint64_t entry, unsigned char ret_code[CK_NATIVE_PATCH_BYTES])
+{
+    size_t bytes = (size_t)(ck_stub_code_end - ck_stub_code);
+    if (bytes > CK_NATIVE_PATCH_BYTES)
+        return -ENOTSUP;
+    memcpy(ret_code, ck_stub_code, bytes);
+    int r = set_jump(ret_code + bytes, address + bytes, entry);
+    return r < 0 ? r : (int)bytes;
+}
+
+static int append_segment(const Elf64_Ehdr *header, const struct stub_layout *layout, struct ck_native_copy *copy)
 {
     unsigned char code[CK_NATIVE_PATCH_BYTES];
-    size_t bytes = (size_t)(ck_stub_code_end - ck_stub_code);
+    uint64_t address = round_up(layout->end, layout->alignment);
+    int bytes = make_code(address, header->e_entry, code);
+    if (bytes < 0)
+        return bytes;
     const Elf64_Phdr segment = {.p_type = PT_LOAD,
                                 .p_flags = PF_R | PF_X,
                                 .p_offset = round_up((uint64_t)copy->version.size, layout->alignment),
-                                .p_vaddr = round_up(layout->end, layout->alignment),
-                                .p_paddr = round_up(layout->end, layout->alignment),
-                                .p_filesz = bytes,
-                                .p_memsz = bytes,
+                                .p_vaddr = address,
+                                .p_paddr = address,
+                                .p_filesz = (uint64_t)bytes,
+                                .p_memsz = (uint64_t)bytes,
                                 .p_align = layout->alignment};
-    if (bytes > sizeof(code))
-        return -ENOTSUP;
-    memcpy(code, ck_stub_code, bytes);
     add_patch(copy, offsetof(Elf64_Ehdr, e_entry), &segment.p_vaddr, sizeof(segment.p_vaddr));
     add_patch(copy, header->e_phoff + layout->stack * sizeof(segment), &segment, sizeof(segment));
-    int r = set_jump(code + bytes, segment.p_vaddr + bytes, header->e_entry);
-    add_patch(copy, segment.p_offset, code, bytes);
-    return r;
+    add_patch(copy, segment.p_offset, code, (size_t)bytes);
+    return 0;
 }
 
 /* A file that is too short is no loader. */
@@ -147,6 +168,53 @@ static int read_at(int fd, void *data, size_t bytes, off_t offset)
     if (got < 0)
         return -errno;
     return (size_t)got == bytes ? 0 : -ENOTSUP;
+}
+
+/* Whether a segment is elsewhere: in the file, and in memory, where the kernel maps it in whole pages. */
+static bool is_elsewhere(const Elf64_Phdr *segment, uint64_t offset, uint64_t address, size_t bytes)
+{
+    uint64_t page = segment->p_vaddr / segment->p_align * segment->p_align;
+    return segment->p_offset < LOADER_MAX && segment->p_filesz < LOADER_MAX &&
+           (segment->p_offset >= offset + bytes || segment->p_offset + segment->p_filesz <= offset) &&
+           (page >= address + bytes || segment->p_vaddr + segment->p_memsz <= address);
+}
+
+/* Whether there is only padding: zeros, in no segment. Returns 1 or 0, or a negative errno. */
+static int is_padding(int fd, const Elf64_Phdr *segments, size_t count, const Elf64_Phdr *place)
+{
+    unsigned char there[CK_NATIVE_PATCH_BYTES];
+    for (size_t i = 0; i < count; i++)
+        if (segments[i].p_type == PT_LOAD &&
+            !is_elsewhere(&segments[i], place->p_offset, place->p_vaddr, place->p_filesz))
+            return 0;
+    int r = read_at(fd, there, place->p_filesz, (off_t)place->p_offset);
+    for (size_t i = 0; i < place->p_filesz && r == 0; i++)
+        r = there[i] == 0 ? 0 : -ENOTSUP;
+    return r == -ENOTSUP ? 0 : r < 0 ? r : 1;
+}
+
+/* Returns 1 if the stub fits into the last page of the code, 0 if not, or a negative errno. */
+static int fill_padding(int fd, const Elf64_Ehdr *header, const Elf64_Phdr *segments, const struct stub_layout *layout,
+                        struct ck_native_copy *copy)
+{
+    unsigned char code[CK_NATIVE_PATCH_BYTES];
+    Elf64_Phdr segment = segments[layout->code];
+    uint64_t start = round_up(segment.p_filesz, CODE_ALIGNMENT);
+    Elf64_Phdr place = {.p_offset = segment.p_offset + start, .p_vaddr = segment.p_vaddr + start};
+    int bytes = make_code(place.p_vaddr, header->e_entry, code);
+    if (bytes < 0)
+        return 0;
+    place.p_filesz = (uint64_t)bytes;
+    bool fits = segment.p_filesz == segment.p_memsz && segment.p_offset < LOADER_MAX &&
+                place.p_vaddr + place.p_filesz <= round_up(segment.p_vaddr + segment.p_filesz, PAGE_BYTES);
+    int r = fits ? is_padding(fd, segments, header->e_phnum, &place) : 0;
+    if (r <= 0)
+        return r;
+    segment.p_filesz = segment.p_memsz = start + place.p_filesz;
+    add_patch(copy, offsetof(Elf64_Ehdr, e_entry), &place.p_vaddr, sizeof(place.p_vaddr));
+    add_patch(copy, header->e_phoff + layout->code * sizeof(segment), &segment, sizeof(segment));
+    add_patch(copy, place.p_offset, code, place.p_filesz);
+    return 1;
 }
 
 int ck_stub_make(int fd, struct ck_native_copy *ret_copy)
@@ -166,5 +234,7 @@ int ck_stub_make(int fd, struct ck_native_copy *ret_copy)
         return r;
     *ret_copy = (struct ck_native_copy){.version = ck_version_of(&status)};
     r = read_layout(segments, &header, &layout);
-    return r < 0 ? r : make_patches(&header, &layout, ret_copy);
+    if (r == 0)
+        r = fill_padding(fd, &header, segments, &layout, ret_copy);
+    return r == 0 ? append_segment(&header, &layout, ret_copy) : r < 0 ? r : 0;
 }

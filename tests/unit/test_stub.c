@@ -101,6 +101,86 @@ static void stub_ends_with_a_jump_to_the_real_entry(void **state)
 #endif
 }
 
+/* Code whose last page ends with padding, and data after it. */
+static void fill_padded(struct image *image)
+{
+    fill(image);
+    image->segments[1].p_offset = 0x1000;
+    image->segments[1].p_filesz = 0x801;
+    image->segments[1].p_memsz = 0x801;
+    image->segments[2] = (Elf64_Phdr){.p_type = PT_LOAD,
+                                      .p_flags = PF_R | PF_W,
+                                      .p_offset = 0x2100,
+                                      .p_vaddr = 0x3100,
+                                      .p_filesz = 0x10,
+                                      .p_memsz = 0x2000,
+                                      .p_align = 0x1000};
+}
+
+/* Nothing but the length of the code's segment changes, so kernels before 6.7 take the loader. */
+static void stub_takes_the_place_of_padding(void **state)
+{
+    (void)state;
+    struct image image;
+    struct ck_native_copy copy;
+    Elf64_Phdr segment;
+    uint64_t entry;
+    fill_padded(&image);
+    assert_int_equal(make(&image, sizeof(image), &copy), 0);
+    assert_int_equal(copy.patches_count, 3);
+    memcpy(&entry, copy.patches[0].data, sizeof(entry));
+    assert_int_equal(entry, 0x1810);
+    assert_int_equal(copy.patches[1].at, offsetof(struct image, segments[1]));
+    memcpy(&segment, copy.patches[1].data, sizeof(segment));
+    assert_int_equal(segment.p_offset, 0x1000);
+    assert_int_equal(segment.p_vaddr, 0x1000);
+    assert_int_equal(copy.patches[2].at, 0x1810);
+    assert_int_equal(segment.p_filesz, 0x810 + copy.patches[2].bytes);
+    assert_int_equal(segment.p_memsz, segment.p_filesz);
+}
+
+static void use_padding_in_file(struct image *image)
+{
+    ((unsigned char *)image)[0x1820] = 1;
+}
+
+static void follow_at_once_in_file(struct image *image)
+{
+    image->segments[2].p_offset = 0x1808;
+}
+
+static void follow_at_once_in_memory(struct image *image)
+{
+    image->segments[2].p_vaddr = 0x1f00;
+}
+
+static void fill_the_page(struct image *image)
+{
+    image->segments[1].p_filesz = image->segments[1].p_memsz = 0xff1;
+}
+
+static void have_more_memory_than_file(struct image *image)
+{
+    image->segments[1].p_memsz = 0x900;
+}
+
+static void stub_is_appended_if_there_is_no_padding(void **state)
+{
+    (void)state;
+    static void (*const changes[])(struct image *) = {use_padding_in_file, follow_at_once_in_file,
+                                                      follow_at_once_in_memory, fill_the_page,
+                                                      have_more_memory_than_file};
+    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+        struct image image;
+        struct ck_native_copy copy;
+        fill_padded(&image);
+        changes[i](&image);
+        assert_int_equal(make(&image, sizeof(image), &copy), 0);
+        assert_int_equal(copy.patches[1].at, offsetof(struct image, segments[3]));
+        assert_true(copy.patches[2].at >= sizeof(image));
+    }
+}
+
 static void spoil_class(struct image *image)
 {
     image->header.e_ident[EI_CLASS] = ELFCLASS32;
@@ -185,6 +265,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stub_is_the_entry_in_a_segment_of_its_own),
+        cmocka_unit_test(stub_takes_the_place_of_padding),
+        cmocka_unit_test(stub_is_appended_if_there_is_no_padding),
         cmocka_unit_test(stub_ends_with_a_jump_to_the_real_entry),
         cmocka_unit_test(what_is_no_loader_of_this_machine_is_refused),
     };

@@ -3,7 +3,7 @@ Attacker: whoever can write next to the caller's records of proofs, another cont
 a tool whose root holds them.
 Means: a forged, cut or huge record; a link, a pipe, a directory or wide modes instead of it; a directory
 that is a link, a file or another owner's; other namespaces, capabilities, groups and sysctls after the
-proof; a filter around the caller; a kernel that refuses what it allowed before.
+proof; other rules of a security module; a filter around the caller; a kernel that refuses what it allowed before.
 
 Expected (R78): a record counts only where nothing differs; else the jail is proven again, or the run is
 refused. A proof builds the jail once more, so a run calls pivot_root twice with a proof and once without.
@@ -197,6 +197,24 @@ def test_changed_sysctl(room):
     assert inner.start() == 1
     subprocess.run([*inner.enter, "/bin/sh", "-c", "echo 777 >/proc/sys/user/max_net_namespaces"], check=True)
     assert inner.start() == 2
+
+
+@pytest.mark.parametrize("name", ["apparmor/revision", "lsm"])
+def test_changed_security_module(room, name):
+    """The label of a process stays the same when the rules for it are replaced. What the modules say is in /sys/kernel/security,
+    here a directory of the test: a rule that is loaded counts up the revision of AppArmor."""
+    one = room()
+    place = one.box.directory("security", 0o755)
+    (place / "apparmor").mkdir()
+    for path in ("apparmor/revision", "lsm"):
+        (place / path).write_text("1\n", encoding="ascii")
+    subprocess.run([*one.enter, "/bin/sh", "-c", f"mount -t tmpfs none /sys/kernel && mkdir /sys/kernel/security && "
+                    f"mount --bind {place} /sys/kernel/security"], check=True)
+    assert one.start() == 2
+    assert one.start() == 1
+    (place / name).write_text("2\n", encoding="ascii")
+    assert one.start() == 2
+    assert one.start() == 1
 
 
 @pytest.mark.parametrize("how", [["--no-new-privs"], ["--bounding-set", "-net_raw"], ["--groups", "4,5"],
