@@ -42,6 +42,7 @@ static void report_rejected(struct ck_gate *gate, enum ck_reason reason, const c
                                   .rule = "",
                                   .address = "",
                                   .via = "",
+                                  .secret = "",
                                   .reason = ck_answer_reason_word(reason),
                                   .message = message};
     gate->on_event(gate->data, &event);

@@ -35,6 +35,8 @@ static const struct {
     [CK_REASON_BAD_ANSWER] = {"bad_answer", SOCKS_GENERAL, 502, "Bad Gateway"},
     [CK_REASON_UPSTREAM] = {"upstream", SOCKS_GENERAL, 502, "Bad Gateway"},
     [CK_REASON_UPSTREAM_AUTH] = {"upstream_auth", SOCKS_GENERAL, 502, "Bad Gateway"},
+    [CK_REASON_CERTIFICATE] = {"certificate", SOCKS_GENERAL, 502, "Bad Gateway"},
+    [CK_REASON_TLS] = {"tls", SOCKS_GENERAL, 502, "Bad Gateway"},
     [CK_REASON_DONE] = {"done", SOCKS_GENERAL, 500, "Internal Server Error"},
     [CK_REASON_IDLE] = {"idle", SOCKS_TIME, 504, "Gateway Timeout"},
     [CK_REASON_RESET] = {"reset", SOCKS_GENERAL, 502, "Bad Gateway"},

@@ -38,6 +38,8 @@ enum ck_reason {
     CK_REASON_BAD_ANSWER,    /* the host does not speak valid HTTP */
     CK_REASON_UPSTREAM,      /* the proxy of the site cannot be reached, or does not make the tunnel */
     CK_REASON_UPSTREAM_AUTH, /* it wants other credentials */
+    CK_REASON_CERTIFICATE,   /* of the host, for TLS of the proxy: not valid, or not trusted */
+    CK_REASON_TLS,           /* the host does not speak it as it should */
     /* how an opened connection ended */
     CK_REASON_DONE,
     CK_REASON_IDLE,

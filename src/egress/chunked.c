@@ -7,6 +7,7 @@
 #include "egress/chunked.h"
 
 #include "base/hex.h"
+#include "egress/host_secret.h"
 #include "egress/token.h"
 
 #include <errno.h>
@@ -112,11 +113,14 @@ static bool may_be_trailer(const struct ck_chunked *chunked)
         if (strlen(forbidden[i]) == chunked->name_bytes &&
             strncasecmp(forbidden[i], chunked->name, chunked->name_bytes) == 0)
             return false;
+    for (size_t i = 0; chunked->secrets && i < chunked->secrets->count; i++)
+        if (ck_host_secret_is_named(&chunked->secrets->items[i], chunked->name, chunked->name_bytes))
+            return false;
     return chunked->name_bytes > 0;
 }
 
 /*
- * A longer name is cut to 32 bytes. It is compared by its length too, so it equals no forbidden
+ * A longer name is cut to 64 bytes. It is compared by its length too, so it equals no forbidden
  * one.
  */
 static bool step_name(struct ck_chunked *chunked, char c)

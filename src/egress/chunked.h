@@ -14,14 +14,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct ck_host_secrets;
+
 /* Zero-filled: before the first chunk. */
 struct ck_chunked {
+    const struct ck_host_secrets *secrets; /* headers that must not be trailers either; NULL: none */
     int state;
     uint64_t left;     /* of the chunk's data */
     size_t line_bytes; /* of the current line */
     size_t digits;     /* of the chunk's size */
     size_t tail_bytes; /* of all trailers */
-    char name[32];     /* of the current trailer; no name that matters is longer */
+    char name[64];     /* of the current trailer; no name that matters is longer */
     size_t name_bytes;
     bool done; /* the last LF was read */
 };

@@ -47,12 +47,15 @@ void ck_connection_report(struct ck_connection *connection, const struct ck_egre
     struct ck_gate *gate = connection->gate;
     char rule[CK_DESTINATION_TEXT_SIZE] = "";
     char address[CK_ADDRESS_TEXT_SIZE] = "";
+    char secret[CK_HOST_SECRET_NAMES_SIZE] = "";
     /* With a subject the target could not be read, so rule and port do not apply. */
     if (connection->rule && !decision->subject)
         (void)ck_destination_text(connection->rule, rule);
     /* What was dialled is not the host: its address is not known. */
     if (decision->address && !connection->via)
         (void)ck_destination_address_text(decision->address, address);
+    if (!decision->subject)
+        ck_host_secrets_names(connection->request.secrets, &connection->host, connection->port, secret);
     bool closed = decision->verdict == CK_GATE_CLOSED;
     struct ck_gate_event event = {
         .verdict = decision->verdict,
@@ -65,6 +68,8 @@ void ck_connection_report(struct ck_connection *connection, const struct ck_egre
         .via = connection->via && !decision->subject ? gate->upstream.text : "",
         .reason = ck_answer_reason_word(decision->reason),
         .message = decision->message,
+        .secret = secret,
+        .requests = closed ? ck_secured_count(connection) : 0,
         .up_bytes = closed ? connection->up.moved : 0,
         .down_bytes = closed ? connection->down.moved : 0,
     };
@@ -107,6 +112,7 @@ void ck_connection_abandon(struct ck_connection *connection)
 void ck_connection_drop_server(struct ck_connection *connection, enum ck_reason reason)
 {
     report_closed(connection, reason);
+    ck_secured_end(connection);
     ck_proxy_close_watched(connection->gate, &connection->server);
     ck_connection_reset_stream(connection, &connection->down);
     /*
@@ -359,10 +365,16 @@ void ck_connection_run(struct ck_connection *connection)
         [CK_EGRESS_STATE_HELLO] = ck_tunnel_hello,
         [CK_EGRESS_STATE_HANDSHAKE] = ck_tunnel_handshake,
         [CK_EGRESS_STATE_TUNNEL] = ck_tunnel_relay,
+        [CK_EGRESS_STATE_SECURING] = ck_secured_step,
         [CK_EGRESS_STATE_EXCHANGE] = ck_exchange_step,
         [CK_EGRESS_STATE_LINGER] = step_linger,
     };
-    for (int step = 0; !connection->ended && steps[connection->state](connection); step++) {
+    for (int step = 0; !connection->ended; step++) {
+        (void)ck_secured_move(connection);
+        bool more = steps[connection->state](connection);
+        /* What the step has written goes to TLS; with that a handshake can be complete. */
+        if (!more && (connection->ended || !ck_secured_move(connection)))
+            break;
         if (connection->ended || (step < STEPS && !ck_connection_turn_is_over(connection)))
             continue;
         /*
@@ -405,8 +417,11 @@ void ck_connection_timed_out(struct ck_connection *connection)
     case CK_EGRESS_STATE_UPSTREAM:
         ck_via_timed_out(connection);
         break;
+    case CK_EGRESS_STATE_SECURING:
+        ck_secured_timed_out(connection);
+        break;
     case CK_EGRESS_STATE_EXCHANGE:
-        if (!connection->in_body && connection->via) {
+        if (!connection->in_body && connection->via && !connection->tls) {
             ck_via_timed_out(connection);
             break;
         }
@@ -442,6 +457,7 @@ void ck_connection_start(struct ck_gate *gate, int client_fd)
     connection->number = gate->totals.connections;
     connection->client = (struct ck_watched){.kind = CK_WATCHED_CLIENT, .fd = client_fd, .owner = connection};
     connection->server = (struct ck_watched){.kind = CK_WATCHED_SERVER, .fd = -1, .owner = connection};
+    connection->wire = connection->plain = (struct ck_watched){.kind = CK_WATCHED_TLS, .fd = -1, .owner = connection};
     connection->next = gate->connections;
     if (gate->connections)
         gate->connections->previous = connection;

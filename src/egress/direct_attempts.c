@@ -82,6 +82,7 @@ static void report_attempt(struct ck_gate *gate, const struct ck_direct_attempt 
                                         .rule = "",
                                         .address = address,
                                         .via = "",
+                                        .secret = "",
                                         .reason = ck_answer_reason_word(CK_REASON_DIRECT),
                                         .message = message};
     gate->on_event(gate->data, &event);

@@ -23,11 +23,11 @@
 
 /* After a head: how much of the buffer, after its ready bytes, belongs to the body? */
 static int take_body(struct ck_relay_stream *stream, enum ck_body_kind kind, uint64_t body_bytes,
-                     struct ck_chunked *chunked)
+                     const struct ck_host_secrets *secrets, struct ck_chunked *chunked)
 {
     size_t rest = stream->buffer.length - stream->ready;
     ssize_t taken = 0;
-    *chunked = (struct ck_chunked){0};
+    *chunked = (struct ck_chunked){.secrets = secrets};
     stream->left = 0;
     if (kind == CK_BODY_LENGTH) {
         taken = (ssize_t)(rest < body_bytes ? rest : body_bytes);
@@ -87,7 +87,8 @@ void ck_exchange_begin(struct ck_connection *connection)
     const struct ck_http_request *request = &connection->request;
     struct ck_relay_stream *up = &connection->up;
     CK_HEAP char *forward = ck_heap_own(malloc(CK_HEAD_MAX + CK_HEAD_ADDED));
-    const struct ck_upstream *upstream = connection->via ? &connection->gate->upstream : NULL;
+    /* Over TLS an upstream is a tunnel. */
+    const struct ck_upstream *upstream = connection->via && !connection->tls ? &connection->gate->upstream : NULL;
     size_t length =
         !forward ? 0 : ck_http_forward_request(up->buffer.data, connection->head_bytes, request, upstream, forward);
     connection->answered = connection->in_body = connection->up_broken = false;
@@ -97,7 +98,8 @@ void ck_exchange_begin(struct ck_connection *connection)
         return;
     }
     up->ready = length;
-    if (take_body(up, request->body, request->body_bytes, &connection->up_chunked) != 0)
+    ck_secured_add(connection, length);
+    if (take_body(up, request->body, request->body_bytes, request->secrets, &connection->up_chunked) != 0)
         CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_MALFORMED, "the request has a malformed chunked body");
 }
 
@@ -166,7 +168,7 @@ static bool take_head(struct ck_connection *connection, size_t head_bytes)
         return false;
     }
     /* 407 comes from a proxy: the client could not answer it, because it must not know of ours. */
-    if (connection->via && response->status == 407) {
+    if (connection->via && !connection->tls && response->status == 407) {
         ck_via_refuse_credentials(connection);
         return false;
     }
@@ -184,7 +186,7 @@ static bool take_head(struct ck_connection *connection, size_t head_bytes)
     if (response->interim)
         return true;
     connection->in_body = true;
-    if (take_body(down, response->body, response->body_bytes, &connection->down_chunked) == 0)
+    if (take_body(down, response->body, response->body_bytes, NULL, &connection->down_chunked) == 0)
         return true;
     connection->in_body = false;
     refuse_answer(connection, "has a malformed chunked body");
@@ -271,6 +273,8 @@ static void finish(struct ck_connection *connection)
     }
     /* Bytes after the response belong to no request. */
     bool surplus = connection->down.buffer.length > 0 || connection->down.ended;
+    /* It has answered before it had the whole request. */
+    surplus = surplus || (connection->tls && ck_tls_client_is_inserting(connection->tls));
     if (!connection->response.keep_alive || surplus)
         ck_connection_drop_server(connection, CK_REASON_DONE);
     /* bytes of a next request may already be in the buffer of up */
@@ -283,7 +287,12 @@ bool ck_exchange_step(struct ck_connection *connection)
     if (!push_request(connection) || !pull_answer(connection))
         return true;
     if (connection->in_body && is_complete(&connection->down, connection->response.body, &connection->down_chunked)) {
-        finish(connection);
+        /* A response that ends with the connection could have been cut by anyone on the way. */
+        if (connection->tls && connection->response.body == CK_BODY_UNTIL_CLOSE &&
+            ck_tls_client_was_cut(connection->tls))
+            ck_connection_end(connection, CK_REASON_RESET);
+        else
+            finish(connection);
         return true;
     }
     ck_connection_watch_streams(connection);

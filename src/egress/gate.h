@@ -5,7 +5,7 @@
  *   HEAD -------> LOOKUP -> DIAL -> HELLO -> HANDSHAKE -> TUNNEL   (CONNECT; SOCKS5 via SOCKS)
  *    ^                       | \     ^
  *    |                       |  `-> UPSTREAM                 (the same, through a proxy of the site)
- *    |                       `-> EXCHANGE --.                (plain HTTP)
+ *    |                       `-> EXCHANGE --.                (plain HTTP; via SECURING with a host secret)
  *    `----------- keep-alive ---------------'
  *   any -> LINGER: the answer is sent, the client is still connected
  */
@@ -15,10 +15,12 @@
 #include "egress/chunked.h"
 #include "egress/dns.h"
 #include "egress/handshake.h"
+#include "egress/host_secret.h"
 #include "egress/http.h"
 #include "egress/proxy.h"
 #include "egress/relay.h"
 #include "egress/rule.h"
+#include "egress/tls_client.h"
 
 enum ck_watched_kind {
     CK_WATCHED_GATE = 1, /* the epoll set of a gate, in the set of the proxy */
@@ -26,6 +28,7 @@ enum ck_watched_kind {
     CK_WATCHED_LISTENER,
     CK_WATCHED_CLIENT,
     CK_WATCHED_SERVER,
+    CK_WATCHED_TLS, /* the other two sockets of a connection over TLS */
     CK_WATCHED_RESOLVER,
     CK_WATCHED_DIRECT_ATTEMPTS,
 };
@@ -59,8 +62,9 @@ struct ck_gate {
     struct ck_watched direct_attempts; /* reports of the jail about direct attempts */
     uint64_t pause_ns;                 /* until then nothing is accepted, for lack of descriptors */
     struct ck_rule_list rules;
-    struct ck_gate_budget budget; /* the bytes that are left */
-    struct ck_upstream upstream;  /* port 0: none */
+    struct ck_gate_budget budget;    /* the bytes that are left */
+    struct ck_upstream upstream;     /* port 0: none */
+    struct ck_host_secrets *secrets; /* held; NULL: none */
     ck_gate_fn on_event;
     void *data;
     struct ck_proxy_gate_totals totals;
@@ -85,6 +89,7 @@ enum ck_egress_state {
     CK_EGRESS_STATE_HELLO,     /* connected; checks the first bytes of the tunnel */
     CK_EGRESS_STATE_HANDSHAKE, /* the first hello has passed; checks what follows it unencrypted */
     CK_EGRESS_STATE_TUNNEL,
+    CK_EGRESS_STATE_SECURING, /* connected, for TLS of our own; its handshake is not complete */
     CK_EGRESS_STATE_EXCHANGE,
     CK_EGRESS_STATE_LINGER,
 };
@@ -126,6 +131,13 @@ struct ck_connection {
     int dial_error;                                /* a positive errno of the last try */
 
     struct ck_handshake handshake; /* a tunnel */
+
+    /*
+     * Over TLS the server's descriptor is one end of a pair of sockets with plaintext. plain is the
+     * other end, and wire the socket of the host.
+     */
+    struct ck_tls_client *tls; /* NULL: not over TLS */
+    struct ck_watched wire, plain;
 
     /* plain HTTP */
     struct ck_http_request request;
@@ -233,6 +245,24 @@ bool ck_via_step(struct ck_connection *connection);
 void ck_via_timed_out(struct ck_connection *connection);
 /* It has answered that it wants other credentials. */
 void ck_via_refuse_credentials(struct ck_connection *connection);
+
+/* ---- secured.c: requests with a host secret, over TLS ---- */
+
+/* The host, or the tunnel to it, is connected. */
+void ck_secured_begin(struct ck_connection *connection);
+bool ck_secured_step(struct ck_connection *connection);
+/*
+ * Moves what TLS can move, and watches for the rest. Nothing for a connection without TLS. True: the
+ * handshake is over, and ck_secured_step has more to do.
+ */
+bool ck_secured_move(struct ck_connection *connection);
+/* A head of this length is about to be sent: the headers follow before its end. */
+void ck_secured_add(struct ck_connection *connection, size_t head_bytes);
+/* Counts the requests that got the headers, at the report of its end. */
+uint64_t ck_secured_count(const struct ck_connection *connection);
+void ck_secured_end(struct ck_connection *connection);
+/* The handshake has taken too long. */
+void ck_secured_timed_out(struct ck_connection *connection);
 
 /* ---- tunnel.c, exchange.c: begin and step functions. A step that returns false waits. ---- */
 

@@ -7,6 +7,7 @@
  */
 #include "egress/http.h"
 
+#include "egress/host_secret.h"
 #include "egress/token.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@
 #define FIELDS_MAX 128            /* in one head */
 #define CONNECTION_OPTIONS_MAX 16 /* fields that one Connection can name */
 #define HTTP_PORT 80
+#define TLS_PORT 443
 
 /* A part of the head as it was read: no NUL after it, and not a copy. */
 struct span {
@@ -359,6 +361,7 @@ static int read_target(struct span line, struct target *ret_target, struct ck_ht
     if (!request->connect && is(ret_target->method, "connect"))
         return malformed(ret_fault, "has an invalid method");
     request->head = ret_target->method.length == 4 && memcmp(ret_target->method.at, "HEAD", 4) == 0;
+    request->trace = is(ret_target->method, "trace") || is(ret_target->method, "track");
     if (request->connect)
         ret_target->authority = ret_target->text;
     else
@@ -514,15 +517,28 @@ static bool is_forwarded(const struct head *head, struct span name)
     return true;
 }
 
+/* Over TLS: what the proxy writes itself, here or later. */
+static bool is_ours(const struct ck_http_request *request, struct span name)
+{
+    const struct ck_host_secrets *secrets = request->secrets;
+    if (secrets && is(name, "host"))
+        return true;
+    for (size_t i = 0; secrets && i < secrets->count; i++)
+        if (ck_host_secret_is_for(&secrets->items[i], &request->host, request->port) &&
+            ck_host_secret_is_named(&secrets->items[i], name.at, name.length))
+            return true;
+    return false;
+}
+
 /*
  * Written anew, with one blank after the colon, so that the next program reads exactly what was
  * checked.
  */
-static void put_fields(struct writer *writer, const struct head *head)
+static void put_fields(struct writer *writer, const struct head *head, const struct ck_http_request *request)
 {
     for (size_t i = 0; i < head->count; i++) {
         const struct http_field *field = &head->fields[i];
-        if (!is_forwarded(head, field->name))
+        if (!is_forwarded(head, field->name) || (request && is_ours(request, field->name)))
             continue;
         put(writer, field->name);
         put_text(writer, ": ");
@@ -540,7 +556,7 @@ static void put_authority(struct writer *writer, const struct ck_http_request *r
     put_text(writer, brackets ? "[" : "");
     put_text(writer, request->host.text);
     put_text(writer, brackets ? "]" : "");
-    put_text(writer, request->port != 80 ? port : "");
+    put_text(writer, request->port != (request->secrets ? TLS_PORT : HTTP_PORT) ? port : "");
 }
 
 static void put_authorization(struct writer *writer, const struct ck_upstream *upstream)
@@ -578,12 +594,15 @@ size_t ck_http_forward_request(const char *head, size_t length, const struct ck_
     put(&writer, target.path);
     put_text(&writer, request->minor == 1 ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n");
     /* HTTP/1.0 without Host: added, or the server would choose its default site */
-    if (frame.hosts == 0) {
+    if (frame.hosts == 0 || request->secrets) {
         put_text(&writer, "Host: ");
-        put(&writer, target.authority);
+        if (request->secrets)
+            put_authority(&writer, request);
+        else
+            put(&writer, target.authority);
         put_text(&writer, "\r\n");
     }
-    put_fields(&writer, &parts);
+    put_fields(&writer, &parts, request);
     if (upstream)
         put_authorization(&writer, upstream);
     /* TE is for one hop, so it is sent anew and named in Connection (RFC 9110, 10.1.4). */
@@ -605,7 +624,7 @@ size_t ck_http_forward_response(const char *head, size_t length, bool keep_alive
     writer.buffer = buffer;
     put(&writer, parts.first);
     put_text(&writer, "\r\n");
-    put_fields(&writer, &parts);
+    put_fields(&writer, &parts, NULL);
     if (!keep_alive)
         put_text(&writer, "Connection: close\r\n");
     put_text(&writer, "\r\n");

@@ -22,6 +22,8 @@
 #define CK_HEAD_MAX 32768  /* of a head as it is read */
 #define CK_HEAD_ADDED 2048 /* how much a head can grow when it is forwarded */
 
+struct ck_host_secrets;
+
 enum ck_body_kind {
     CK_BODY_NONE = 0,
     CK_BODY_LENGTH, /* body_bytes of it */
@@ -32,12 +34,15 @@ enum ck_body_kind {
 struct ck_http_request {
     bool connect;    /* a tunnel, and not a message to forward */
     bool head;       /* its response has no body */
+    bool trace;      /* its response is the request itself */
     bool keep_alive; /* the client wants to keep the connection */
     unsigned minor;  /* HTTP/1.0 or 1.1 */
     enum ck_body_kind body;
     uint64_t body_bytes;
     struct ck_hostname host;
     uint16_t port;
+    /* it goes over TLS, and gets the headers of this list for its host; NULL: neither */
+    const struct ck_host_secrets *secrets;
 };
 
 struct ck_http_response {
@@ -66,7 +71,7 @@ int ck_http_read_response(const char *head, size_t length, bool of_head, struct 
 /*
  * For a valid head: writes the forwarded head into a buffer of length + CK_HEAD_ADDED bytes.
  * Returns its length. For an upstream (or NULL) the target is a whole URL, and the credentials are
- * added.
+ * added. With secrets, fields of their names are left out; the secrets themselves are added later.
  */
 size_t ck_http_forward_request(const char *head, size_t length, const struct ck_http_request *request,
                                const struct ck_upstream *upstream, char *buffer);

@@ -227,6 +227,11 @@ static void on_event(const struct epoll_event *event, unsigned share, uint64_t t
         ck_proxy_begin_turn(((const struct ck_connection *)watched->owner)->gate->proxy, turn_bytes);
         on_connection(watched->owner, watched->kind == CK_WATCHED_CLIENT, event->events);
         break;
+    case CK_WATCHED_TLS:
+        ck_proxy_begin_turn(((const struct ck_connection *)watched->owner)->gate->proxy, turn_bytes);
+        if (!((const struct ck_connection *)watched->owner)->ended)
+            ck_connection_run(watched->owner);
+        break;
     case CK_WATCHED_GATE: /* only in the set of the proxy */
         break;
     }
@@ -257,6 +262,7 @@ static void free_gate(struct ck_gate *gate)
         gate->next->previous = gate->previous;
     ck_rule_list_done(&gate->rules);
     explicit_bzero(&gate->upstream, sizeof(gate->upstream));
+    ck_host_secrets_release(gate->secrets);
     free(gate);
 }
 
@@ -421,6 +427,7 @@ int ck_proxy_open(struct ck_proxy *proxy, int listen_fd, const struct ck_gate_op
                              .proxy = proxy,
                              .rules = rules,
                              .budget = options->budget,
+                             .secrets = ck_host_secrets_hold(options->secrets),
                              .on_event = options->on_event,
                              .data = options->data};
     if (options->upstream)

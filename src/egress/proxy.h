@@ -34,6 +34,7 @@
 
 struct ck_gate;
 struct ck_connection;
+struct ck_host_secrets;
 
 /* The maximum work of one dispatch, for all gates together. */
 #define CK_PROXY_SLICE_BYTES (8U * 1024 * 1024) /* relayed, and read as heads, both ways */
@@ -100,6 +101,8 @@ struct ck_gate_event {
     /* one word of a fixed set: "not_listed", "address", "sni", ...; CK_GATE_CLOSED: how it ended */
     const char *reason;
     const char *message; /* for people */
+    const char *secret;  /* over TLS: the names of the headers that the proxy adds for this host */
+    uint64_t requests;   /* CK_GATE_CLOSED: that got these headers */
     uint64_t up_bytes;   /* CK_GATE_CLOSED: payload, from the tool to the host and back */
     uint64_t down_bytes;
 };
@@ -112,6 +115,7 @@ struct ck_gate_options {
     size_t rules_count;
     struct ck_gate_budget budget;
     const struct ck_upstream *upstream; /* copied; NULL: hosts are dialled directly */
+    struct ck_host_secrets *secrets;    /* held by the gate; NULL: none (host_secret.h) */
     ck_gate_fn on_event;                /* may be NULL */
     void *data;
 };

@@ -8,32 +8,9 @@
 /* May the kept connection to a host serve this request? The rules were checked for it already. */
 static bool is_same_target(const struct ck_connection *connection, const struct ck_http_request *request)
 {
-    return connection->server.fd >= 0 && connection->protocol == CK_PROTOCOL_HTTP && !request->connect &&
-           connection->port == request->port && strcmp(connection->host.text, request->host.text) == 0;
-}
-
-/*
- * The request is valid. The head of a CONNECT ends here; the head of any other request stays in the
- * buffer until it is replaced by the forwarded one.
- */
-static void begin_request(struct ck_connection *connection, const struct ck_http_request *request, size_t head_bytes)
-{
-    connection->checked = 0;
-    connection->head_bytes = head_bytes;
-    ck_connection_spend_turn(connection, true, head_bytes);
-    connection->request = *request;
-    connection->reused = is_same_target(connection, request);
-    if (!connection->reused)
-        ck_connection_drop_server(connection, CK_REASON_DONE);
-    connection->protocol = request->connect ? CK_PROTOCOL_CONNECT : CK_PROTOCOL_HTTP;
-    connection->host = request->host;
-    connection->port = request->port;
-    if (request->connect)
-        ck_relay_buffer_drop(&connection->up.buffer, head_bytes);
-    if (connection->reused)
-        ck_exchange_begin(connection);
-    else
-        ck_target_begin(connection);
+    return connection->server.fd >= 0 && !connection->tls == !request->secrets &&
+           connection->protocol == CK_PROTOCOL_HTTP && !request->connect && connection->port == request->port &&
+           strcmp(connection->host.text, request->host.text) == 0;
 }
 
 /* A refusal names the host of the request, whatever is wrong with it. */
@@ -48,8 +25,41 @@ static void refuse_request(struct ck_connection *connection, const struct ck_htt
         connection->port = request->port;
         connection->rule = NULL;
         connection->via = false;
+        connection->request.secrets = NULL;
     }
     ck_connection_refuse_fault(connection, fault, known);
+}
+
+/*
+ * The request is valid. The head of a CONNECT ends here; the head of any other request stays in the
+ * buffer until it is replaced by the forwarded one.
+ */
+static void begin_request(struct ck_connection *connection, const struct ck_http_request *request, size_t head_bytes)
+{
+    static const struct ck_fault trace = {
+        .reason = CK_REASON_UNSUPPORTED,
+        .message = "asks the host to send the request back, and a header is added to it that must not come back"};
+    if (request->trace && request->secrets) {
+        refuse_request(connection, request, &trace);
+        return;
+    }
+    connection->checked = 0;
+    connection->head_bytes = head_bytes;
+    ck_connection_spend_turn(connection, true, head_bytes);
+    connection->reused = is_same_target(connection, request);
+    /* Before the request is replaced: the report of the end is about the previous one. */
+    if (!connection->reused)
+        ck_connection_drop_server(connection, CK_REASON_DONE);
+    connection->request = *request;
+    connection->protocol = request->connect ? CK_PROTOCOL_CONNECT : CK_PROTOCOL_HTTP;
+    connection->host = request->host;
+    connection->port = request->port;
+    if (request->connect)
+        ck_relay_buffer_drop(&connection->up.buffer, head_bytes);
+    if (connection->reused)
+        ck_exchange_begin(connection);
+    else
+        ck_target_begin(connection);
 }
 
 /* The read functions return false if more bytes are needed, true if the state has changed. */
@@ -61,10 +71,12 @@ static bool read_http(struct ck_connection *connection)
     ssize_t length = ck_http_find_end(buffer->data, buffer->length, &connection->checked, &fault);
     if (length == 0)
         return false;
-    if (length < 0 || ck_http_read_request(buffer->data, (size_t)length, &request, &fault) != 0)
+    if (length < 0 || ck_http_read_request(buffer->data, (size_t)length, &request, &fault) != 0) {
         refuse_request(connection, &request, &fault);
-    else
+    } else {
+        ck_host_secrets_apply(connection->gate->secrets, &request);
         begin_request(connection, &request, (size_t)length);
+    }
     return true;
 }
 

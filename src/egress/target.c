@@ -260,8 +260,12 @@ static void dial_next(struct ck_connection *connection)
 /* address_at is after the dialled address. */
 static void connected(struct ck_connection *connection)
 {
-    if (connection->via && connection->protocol != CK_PROTOCOL_HTTP) {
+    if (connection->via && (connection->protocol != CK_PROTOCOL_HTTP || connection->request.secrets)) {
         ck_via_begin(connection);
+        return;
+    }
+    if (connection->request.secrets) {
+        ck_secured_begin(connection);
         return;
     }
     const struct ck_address *address = &connection->addresses[connection->address_at - 1];

@@ -158,9 +158,11 @@ static void take_answer(struct ck_connection *connection, size_t head_bytes)
     } else if (response.status >= 300) {
         (void)snprintf(what, sizeof(what), "to CONNECT has the status %d", response.status);
         refuse_answer(connection, what);
-    } else if (buffer->length > 0 && !connection->rule->opaque) {
+    } else if (buffer->length > 0 && (!connection->rule->opaque || connection->request.secrets)) {
         /* A host that speaks TLS does not speak first. */
         refuse_answer(connection, "to CONNECT is followed by bytes that nobody asked for");
+    } else if (connection->request.secrets) {
+        ck_secured_begin(connection);
     } else {
         ck_connection_report(connection,
                              &(struct ck_egress_decision){.verdict = CK_GATE_OPENED, .message = "connected"});

@@ -4,9 +4,11 @@
  * Listens on a port of 127.0.0.1, prints {"port": N} on stdout and then each event as one line of
  * JSON. Serves until its stdin ends, and prints the totals. The options are the members of the
  * budget (--head-ms 500), --descriptors, the limit of descriptors for this process, and --upstream,
- * the URL of a proxy. With --nested it waits on an epoll descriptor that contains the proxy's, as a
+ * the URL of a proxy; --secret HOST[:PORT],HEADER=VALUE and --secret-ca FILE. With --nested it waits on an epoll descriptor that contains the proxy's, as a
  * context does.
  */
+#include "egress/authorities.h"
+#include "egress/host_secret.h"
 #include "egress/proxy.h"
 
 #include <arpa/inet.h>
@@ -32,6 +34,7 @@ struct settings {
     struct ck_destination rules[RULES_MAX];
     size_t rules_count;
     struct ck_upstream upstream;
+    struct ck_host_secrets *secrets;
 };
 
 static _Noreturn void fail(const char *what, const char *why)
@@ -53,10 +56,11 @@ static void on_event(void *data, const struct ck_gate_event *event)
 {
     static const char *const verdicts[] = {"", "opened", "refused", "failed", "closed"};
     (void)data;
-    say(json_pack("{s:s, s:I, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "verdict", verdicts[event->verdict],
-                  "connection", (json_int_t)event->connection, "protocol", event->protocol, "host", event->host, "port",
-                  event->port, "rule", event->rule, "address", event->address, "via", event->via, "reason",
-                  event->reason, "message", event->message, "up", (json_int_t)event->up_bytes, "down",
+    say(json_pack("{s:s, s:I, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I}", "verdict",
+                  verdicts[event->verdict], "connection", (json_int_t)event->connection, "protocol", event->protocol,
+                  "host", event->host, "port", event->port, "rule", event->rule, "address", event->address, "via",
+                  event->via, "reason", event->reason, "message", event->message, "secret", event->secret, "requests",
+                  (json_int_t)event->requests, "up", (json_int_t)event->up_bytes, "down",
                   (json_int_t)event->down_bytes));
 }
 
@@ -91,6 +95,28 @@ static bool set(struct settings *settings, const char *name, uint64_t value)
     return false;
 }
 
+static void add_secret(struct settings *settings, const char *text)
+{
+    struct ck_host_secret parsed;
+    const char *value = "", *why = "no value";
+    if (!settings->secrets)
+        settings->secrets = ck_host_secrets_new();
+    if (!text || ck_host_secret_parse(text, &parsed, &value, &why) != 0 ||
+        ck_host_secrets_add(settings->secrets, &parsed, value, strlen(value), &why) != 0)
+        fail("--secret", why);
+}
+
+static void read_authorities(struct settings *settings, const char *path)
+{
+    static char pem[1 << 20];
+    FILE *file = path ? fopen(path, "re") : NULL;
+    size_t length = file ? fread(pem, 1, sizeof(pem), file) : 0;
+    if (file)
+        (void)fclose(file);
+    if (!settings->secrets || ck_authorities_read(pem, length, &settings->secrets->authorities) != 0)
+        fail("--secret-ca", "no certificates, or no --secret before it");
+}
+
 static void read_arguments(char **arguments, struct settings *settings)
 {
     for (; *arguments; arguments++) {
@@ -98,6 +124,10 @@ static void read_arguments(char **arguments, struct settings *settings)
         if (strcmp(*arguments, "--upstream") == 0) {
             if (!*++arguments || ck_upstream_parse(*arguments, true, &settings->upstream, &why) != 0)
                 fail("--upstream", why);
+        } else if (strcmp(*arguments, "--secret") == 0) {
+            add_secret(settings, *++arguments);
+        } else if (strcmp(*arguments, "--secret-ca") == 0) {
+            read_authorities(settings, *++arguments);
         } else if (strncmp(*arguments, "--", 2) == 0) {
             if (!arguments[1] || !set(settings, arguments[0], strtoull(arguments[1], NULL, 10)))
                 fail(*arguments, "no such option, or no number");
@@ -164,6 +194,7 @@ int main(int argc, char **argv)
                                                     .rules_count = settings.rules_count,
                                                     .budget = settings.budget,
                                                     .upstream = &settings.upstream,
+                                                    .secrets = settings.secrets,
                                                     .on_event = on_event},
                           &gate);
     if (r != 0)
@@ -177,5 +208,6 @@ int main(int argc, char **argv)
                   (json_int_t)totals.opened, "refused", (json_int_t)totals.refused, "failed", (json_int_t)totals.failed,
                   "up", (json_int_t)totals.up_bytes, "down", (json_int_t)totals.down_bytes));
     ck_proxy_done(&proxy);
+    ck_host_secrets_release(settings.secrets);
     return 0;
 }
