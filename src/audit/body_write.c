@@ -18,7 +18,11 @@
 #define AFTER_ARGV_MAX (3 * TEXT_MAX + 2 * NAMES_MAX + 6144)
 /* What few records have: the arguments as they were asked for, the place of the root, directories. */
 #define RARE_MAX (TEXT_MAX + 2 * NAMES_MAX)
+/* What the program of a guard has, in the room of its arguments as they were asked for: it has none. */
+#define GUARD_LIST_MAX ((size_t)1280)
+#define SECRETS_MAX ((size_t)1024) /* hosts and names of the headers that are added */
 
+_Static_assert(2 * GUARD_LIST_MAX + SECRETS_MAX + 512 <= NAMES_MAX, "there is room for a guard");
 _Static_assert(AFTER_ARGV_MAX + RARE_MAX + TEXT_MAX + 1024 < CK_AUDIT_BODY_MAX, "there is room for argv");
 
 /* ---- text ---- */
@@ -94,7 +98,8 @@ static void hash_list(const char *const *list, char ret_hex[CK_AUDIT_HASH_HEX + 
 static void write_argv(struct ck_json *json, const struct ck_audit_call *call)
 {
     const char *const *argv = call->argv;
-    size_t after = AFTER_ARGV_MAX + (call->asked || call->root_at || call->shown ? RARE_MAX : 0);
+    bool is_rare = call->asked || call->root_at || call->shown || call->begins;
+    size_t after = AFTER_ARGV_MAX + (is_rare ? RARE_MAX : 0);
     char hash[CK_AUDIT_HASH_HEX + 1];
     size_t room = ck_json_room(json);
     size_t cut = write_list(json, "argv", argv, room > after ? room - after : 0);
@@ -217,7 +222,7 @@ static void write_asked(struct ck_json *json, const struct ck_audit_call *call)
 {
     const char *end = json->at + NAMES_MAX;
     size_t cut = 0;
-    if (!call->asked)
+    if (!call->asked || call->begins)
         return;
     ck_json_open(json, "asked", '[');
     for (size_t i = 0; call->asked[i]; i++) {
@@ -244,6 +249,21 @@ static void write_places(struct ck_json *json, const struct ck_audit_call *call)
     size_t cut = call->shown ? write_list(json, "reads", call->shown, NAMES_MAX) : 0;
     if (cut > 0)
         ck_json_number(json, "reads_cut", cut);
+}
+
+static void write_guard(struct ck_json *json, const struct ck_audit_guard *guard)
+{
+    static const char *const nothing[] = {NULL};
+    ck_json_word(json, "profile", guard->profile);
+    size_t cut = write_list(json, "carriers", guard->carriers, GUARD_LIST_MAX);
+    if (cut > 0)
+        ck_json_number(json, "carriers_cut", cut);
+    cut = write_list(json, "state", guard->state ? guard->state : nothing, GUARD_LIST_MAX);
+    if (cut > 0)
+        ck_json_number(json, "state_cut", cut);
+    cut = guard->secrets ? write_list(json, "secrets", guard->secrets, SECRETS_MAX) : 0;
+    if (cut > 0)
+        ck_json_number(json, "secrets_cut", cut);
 }
 
 int ck_body_write_call(struct ck_record *record, const char *kind, const struct ck_audit_call *call)
@@ -279,6 +299,10 @@ int ck_body_write_call(struct ck_record *record, const char *kind, const struct 
         ck_json_bool(json, "loopback", true);
     if (call->learn)
         ck_json_bool(json, "learn", true);
+    if (call->guard != 0)
+        ck_json_number(json, "guard", call->guard);
+    if (call->begins)
+        write_guard(json, call->begins);
     return 0;
 }
 
@@ -311,6 +335,10 @@ int ck_body_write_egress(struct ck_record *record, const struct ck_audit_connect
     ck_json_number(json, "received_bytes", connection->received_bytes);
     if (connection->via)
         ck_json_text(json, "via", connection->via);
+    if (connection->secret) {
+        ck_json_text(json, "secret", connection->secret);
+        ck_json_number(json, "requests", connection->requests);
+    }
     return 0;
 }
 
@@ -321,6 +349,34 @@ static void write_stream(struct ck_json *json, const char *key, const struct cho
     ck_json_number(json, "bytes", capture->total_bytes);
     ck_json_word(json, "hash", hash);
     ck_json_bool(json, "truncated", capture->truncated && !passed_on);
+    ck_json_close(json, '}');
+}
+
+/* null: the tool wrote to descriptors of the caller, so nobody has counted. */
+static void write_streams(struct ck_json *json, const struct ck_audit_outcome *outcome)
+{
+    const struct choke_result *result = outcome->result;
+    if (outcome->handed_over) {
+        ck_json_word(json, "stdout", NULL);
+        ck_json_word(json, "stderr", NULL);
+        return;
+    }
+    write_stream(json, "stdout", &result->out, outcome->out_hash, outcome->passed_on);
+    write_stream(json, "stderr", &result->err, outcome->err_hash, outcome->passed_on);
+}
+
+static void write_executions(struct ck_json *json, const struct ck_audit_executions *executions)
+{
+    ck_json_open(json, "executions", '{');
+    ck_json_number(json, "attempts", executions->attempts);
+    ck_json_number(json, "door", executions->door);
+    ck_json_number(json, "carrier", executions->carrier);
+    ck_json_number(json, "workspace", executions->workspace);
+    ck_json_number(json, "refused", executions->refused);
+    ck_json_number(json, "not_found", executions->not_found);
+    ck_json_number(json, "failed", executions->failed);
+    ck_json_number(json, "connections", executions->connections);
+    ck_json_number(json, "calls", executions->calls);
     ck_json_close(json, '}');
 }
 
@@ -389,14 +445,17 @@ int ck_body_write_outcome(struct ck_record *record, const struct ck_audit_outcom
 {
     struct ck_json *json = &record->body;
     const struct choke_result *result = outcome->result;
-    if (ck_record_start(record, CK_AUDIT_KIND_OUTCOME) < 0)
+    const struct ck_audit_guard *guard = outcome->ends;
+    if (ck_record_start(record, guard ? CK_AUDIT_KIND_GUARD_END : CK_AUDIT_KIND_OUTCOME) < 0)
         return -ENOMEM;
-    ck_json_number(json, "intent", outcome->intent);
+    ck_json_number(json, guard ? "guard" : "intent", outcome->intent);
     write_caller(json, &outcome->caller);
     write_tool_name(json, result->tool_name);
     write_ending(json, result);
-    write_stream(json, "stdout", &result->out, outcome->out_hash, outcome->passed_on);
-    write_stream(json, "stderr", &result->err, outcome->err_hash, outcome->passed_on);
+    if (guard)
+        write_executions(json, &guard->executions);
+    else
+        write_streams(json, outcome);
     ck_json_bool(json, "output_incomplete", result->output_incomplete);
     ck_json_number(json, "duration_us", result->duration_us);
     ck_json_number(json, "user_us", result->user_us);

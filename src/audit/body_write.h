@@ -10,6 +10,7 @@
 
 #include "audit/record.h"
 #include "chokepoint.h"
+#include "sys/trust.h"
 
 /* Who makes the call; the same members are in all records of a call. */
 struct ck_audit_caller {
@@ -33,6 +34,27 @@ struct ck_audit_policy {
 struct ck_audit_limit {
     const char *key;
     uint64_t value;
+};
+
+/* Every execution in the tree of a guard's program, by its result (R92). */
+struct ck_audit_executions {
+    uint64_t attempts; /* that the kernel notified */
+    /* together they are the attempts */
+    uint64_t door, carrier, workspace, refused, not_found, failed;
+    uint64_t connections; /* of doors to the guard; as many as door */
+    uint64_t calls;       /* of these, that the guard gave a record: intent or refused */
+};
+
+/* What the program of a guard has, besides what every call has. */
+struct ck_audit_guard {
+    const char *profile;         /* NULL: none */
+    const char *const *carriers; /* their names */
+    const char *const *state;    /* paths of the directories that it keeps; NULL: none */
+    const char *const *secrets;  /* "HOST:PORT,HEADER", never a value; NULL: none */
+    /* directories that it may write, besides the root: the log may not be in one of them */
+    const struct ck_identity *writable;
+    size_t writable_count;
+    struct ck_audit_executions executions; /* for its end */
 };
 
 /*
@@ -62,7 +84,9 @@ struct ck_audit_call {
     const char *const *shown; /* directories that the jail shows too; NULL: none */
     const char *const *egress;
     bool workspace_code, loopback;
-    bool learn; /* a run of `policy learn` */
+    bool learn;                          /* a run of `policy learn` */
+    uint64_t guard;                      /* seq of the guard_begin that it belongs to; 0: none */
+    const struct ck_audit_guard *begins; /* it is the program of this guard; NULL: a tool */
 };
 
 /* A decision of the proxy about one connection, or the end of the connection. */
@@ -75,6 +99,8 @@ struct ck_audit_connection {
     const char *protocol, *host, *rule, *reason;
     const char *address; /* NULL: the proxy of the site has dialled it */
     const char *via;     /* that proxy; NULL: none */
+    const char *secret;  /* names of the headers that the proxy adds; NULL: none */
+    uint64_t requests;   /* that got them */
     uint16_t port;
     uint64_t sent_bytes, received_bytes;
 };
@@ -90,12 +116,14 @@ struct ck_audit_outcome {
     uint64_t intent;
     struct ck_audit_caller caller;
     const struct choke_result *result;
-    const char *out_hash, *err_hash; /* NULL: could not be computed */
-    bool passed_on;                  /* the caller got all output as it arrived */
+    const char *out_hash, *err_hash;   /* NULL: could not be computed */
+    bool passed_on;                    /* the caller got all output as it arrived */
+    bool handed_over;                  /* the tool wrote to the caller's descriptors: nobody saw what */
+    const struct ck_audit_guard *ends; /* intent is the guard_begin of this guard; NULL: a tool */
     struct ck_audit_end end;
 };
 
-/* Starts a record of that kind and writes its body. 0 or -ENOMEM. */
+/* Starts a record of that kind and writes its body. 0 or -ENOMEM. An outcome that ends a guard is a guard_end. */
 int ck_body_write_call(struct ck_record *record, const char *kind, const struct ck_audit_call *call);
 int ck_body_write_outcome(struct ck_record *record, const struct ck_audit_outcome *outcome);
 int ck_body_write_egress(struct ck_record *record, const struct ck_audit_connection *connection);

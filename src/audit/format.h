@@ -24,6 +24,10 @@
  *             left by a write that was interrupted
  *   egress    a decision about a connection of a run, or the end of one; intent is the seq of the
  *             run's intent
+ *   guard_begin  the program of a guard is about to run, in its cage; until its end, each intent and
+ *             refused of its tools has guard, the seq of this record
+ *   guard_end how it ended, with the account of every execution in its tree; guard is the seq of
+ *             its guard_begin
  *
  * A TORN TAIL
  *
@@ -75,6 +79,8 @@
 #define CK_AUDIT_KIND_REFUSED "refused"
 #define CK_AUDIT_KIND_REPAIR "repair"
 #define CK_AUDIT_KIND_EGRESS "egress"
+#define CK_AUDIT_KIND_GUARD_BEGIN "guard_begin"
+#define CK_AUDIT_KIND_GUARD_END "guard_end"
 
 /*
  * The name of a rotated file: NAME without ".jsonl", "-", the seq of its first record with these

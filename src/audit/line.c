@@ -45,11 +45,12 @@ static bool take_time(struct ck_cursor *cursor, char ret_text[CK_AUDIT_TIME_LENG
     return true;
 }
 
-/* Any word in lower case; whether the kind is known is not checked here. */
+/* Any word of lower case and '_'; whether the kind is known is not checked here. */
 static bool take_kind(struct ck_cursor *cursor, char ret_text[CK_AUDIT_KIND_MAX + 1])
 {
     size_t length = 0;
-    while (cursor->at + length < cursor->end && cursor->at[length] >= 'a' && cursor->at[length] <= 'z')
+    while (cursor->at + length < cursor->end &&
+           ((cursor->at[length] >= 'a' && cursor->at[length] <= 'z') || cursor->at[length] == '_'))
         length++;
     if (length == 0 || length > CK_AUDIT_KIND_MAX)
         return false;

@@ -3,7 +3,8 @@
  * a log the rest is:
  *
  *   's'   lines without hashes, which are appended: each line is a record, the chain may be wrong
- *   'c'   bodies of records, a valid chain is made around them; a line that begins with '!' is kept
+ *   'c'   bodies of records, a valid chain is made around them; a line that begins with '!' is kept;
+ *         a letter before a body is its kind
  *   else  the log as it is
  *
  * What must hold: a record that is returned is JSON without control bytes, also if its hash is
@@ -61,6 +62,10 @@ static void check_report(const struct choke_audit_report *report, const struct s
     require((report->damage == CHOKE_DAMAGE_NONE) == (report->message[0] == '\0'));
     require(harmless(report->message, strlen(report->message)));
     require(report->damage != CHOKE_DAMAGE_NONE || report->records > 0);
+    require(report->gaps_count == 0 || report->damage == CHOKE_DAMAGE_NONE);
+    for (size_t i = 0; i < report->gaps_count; i++)
+        require(report->gaps[i].seq >= report->first_seq && report->gaps[i].seq < report->first_seq + report->records &&
+                harmless(report->gaps[i].message, strlen(report->gaps[i].message)));
 }
 
 /* What the log proves, with or without a head; head is replaced by that of the log. */
@@ -78,6 +83,8 @@ static enum choke_damage verify(const char *text, size_t length, char head[CHOKE
         .unproven = unproven,
         .on_record = see_record,
         .data = &seen,
+        .struct_size = sizeof(query),
+        .complete = !unproven,
     };
     require(choke_audit_verify(&query, &report, NULL) == 0);
     check_report(report, &seen);
@@ -118,11 +125,23 @@ struct chain {
     char prev[CK_AUDIT_HASH_HEX + 1];
 };
 
-/* 'r' before a body makes it a repair. */
+/* A body begins with its comma, so that a letter before it can be its kind. */
+static const struct {
+    char letter;
+    const char *kind;
+} kinds[] = {{'r', "repair"}, {'g', "guard_begin"}, {'e', "guard_end"}, {'o', "outcome"}, {'f', "refused"}};
+
 static void put_chained(FILE *out, struct chain *chain, const char *body, size_t length)
 {
     char *covered = NULL;
-    bool repair = length > 0 && body[0] == 'r';
+    const char *kind = chain->seq == 0 ? "begin" : "intent";
+    for (size_t i = 0; length > 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (body[0] == kinds[i].letter) {
+            kind = kinds[i].kind;
+            body++;
+            length--;
+            break;
+        }
     if (length > 0 && body[0] == '!') {
         (void)fprintf(out, "%.*s\n", (int)length - 1, body + 1);
         return;
@@ -130,11 +149,7 @@ static void put_chained(FILE *out, struct chain *chain, const char *body, size_t
     int size = asprintf(&covered,
                         "{\"v\":1,\"log\":\"0123456789abcdef\",\"seq\":%" PRIu64
                         ",\"time\":\"2026-11-15T16:38:18.000000Z\",\"kind\":\"%s\",\"prev\":\"%s\"%.*s",
-                        chain->seq,
-                        chain->seq == 0 ? "begin"
-                        : repair        ? "repair"
-                                        : "intent",
-                        chain->prev, (int)length - repair, body + repair);
+                        chain->seq, kind, chain->prev, (int)length, body);
     require(size > 0);
     put_sealed(out, covered, (size_t)size);
     ck_line_hash(covered, (size_t)size, chain->prev);
