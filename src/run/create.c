@@ -76,6 +76,61 @@ long ck_create_copied(ck_create_child child, void *argument, int cgroup_fd)
     return pid;
 }
 
+/*
+ * The child returns from the system call with another stack pointer, so nothing of this frame exists for
+ * it: it takes its function and argument from the new stack.
+ */
+#if defined(__x86_64__)
+static long clone_on(void **top, uint64_t flags)
+{
+    long r;
+    register long none __asm__("r10") = 0;
+    register long tls __asm__("r8") = 0;
+    __asm__ volatile("syscall\n\t"
+                     "test %%rax, %%rax\n\t"
+                     "jnz 1f\n\t"
+                     "xor %%ebp, %%ebp\n\t"
+                     "pop %%rax\n\t"
+                     "pop %%rdi\n\t"
+                     "call *%%rax\n\t"
+                     "ud2\n"
+                     "1:"
+                     : "=a"(r)
+                     : "0"((long)__NR_clone), "D"(flags), "S"(top), "d"(0L), "r"(none), "r"(tls)
+                     : "rcx", "r11", "memory");
+    return r;
+}
+#else
+static long clone_on(void **top, uint64_t flags)
+{
+    register long number __asm__("x8") = __NR_clone;
+    register long r __asm__("x0") = (long)flags;
+    register void **stack __asm__("x1") = top;
+    register long parent_tid __asm__("x2") = 0;
+    register long tls __asm__("x3") = 0;
+    register long child_tid __asm__("x4") = 0;
+    __asm__ volatile("svc 0\n\t"
+                     "cbnz x0, 1f\n\t"
+                     "mov x29, xzr\n\t"
+                     "ldp x1, x0, [sp], #16\n\t"
+                     "blr x1\n\t"
+                     "brk #0\n"
+                     "1:"
+                     : "+r"(r)
+                     : "r"(number), "r"(stack), "r"(parent_tid), "r"(tls), "r"(child_tid)
+                     : "memory");
+    return r;
+}
+#endif
+
+long ck_create_beside(ck_create_child child, void *argument, void *stack_top)
+{
+    void **top = (void **)stack_top - 2;
+    top[0] = (void *)(uintptr_t)child;
+    top[1] = argument;
+    return clone_on(top, CLONE_VM | CLONE_FILES | SIGCHLD);
+}
+
 long ck_create_in_namespaces(ck_create_child child, void *argument, bool own_net)
 {
     uint64_t flags = CLONE_NEWPID | CLONE_NEWIPC | (own_net ? (uint64_t)CLONE_NEWNET : 0);

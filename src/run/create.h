@@ -37,7 +37,14 @@ long ck_create_borrowed_in(ck_create_child child, void *argument, int cgroup_fd)
 long ck_create_copied(ck_create_child child, void *argument, int cgroup_fd);
 
 /*
- * The same in new pid and ipc namespaces. The child is the first process of its pid namespace; when
+ * A child that uses the caller's memory and descriptors beside the caller, on a stack of its own, until
+ * it executes, exits, or takes copies. For the keeper only, which has one thread and no libc.
+ * stack_top: the end of that stack, a multiple of 16.
+ */
+long ck_create_beside(ck_create_child child, void *argument, void *stack_top);
+
+/*
+ * As ck_create_copied, in new pid and ipc namespaces. The child is the first process of its pid namespace; when
  * it ends, the kernel kills all others in it. own_net: in a new network namespace, too.
  */
 long ck_create_in_namespaces(ck_create_child child, void *argument, bool own_net);

@@ -3,9 +3,11 @@
 
 #include "base/errkind.h"
 #include "base/error.h"
+#include "base/fd.h"
 #include "base/quote.h"
 #include "jail/libraries.h"
 #include "run/bwrap_plan.h"
+#include "run/guarded.h"
 #include "run/native_images.h"
 #include "run/native_no_userns.h"
 #include "run/paths.h"
@@ -23,7 +25,8 @@ struct setup {
     const struct ck_plan_sources *sources;
     struct ck_plan *plan;
     const struct ck_grant *grant;
-    const struct ck_tools *tools;
+    const struct ck_execs_tool *tools; /* the one that is executed first */
+    size_t tools_count;
     const char *label;
 };
 
@@ -84,7 +87,7 @@ static int resolve_work_paths(struct ck_plan *plan, const struct ck_grant *grant
 {
     char root[PATH_MAX], cwd[PATH_MAX];
     int r = ck_beneath_path(plan->root_fd, root, sizeof(root));
-    if (r == 0 && plan->cwd_fd != plan->root_fd)
+    if (r == 0 && plan->cwd_fd != plan->root_fd && !plan->guarded_cwd)
         r = ck_beneath_path(plan->cwd_fd, cwd, sizeof(cwd));
     else if (r == 0)
         memcpy(cwd, root, sizeof(cwd));
@@ -103,6 +106,8 @@ static int resolve_work_paths(struct ck_plan *plan, const struct ck_grant *grant
     plan->jail_cwd = !plan->host_root ? NULL
                                       : ck_arena_printf(&plan->arena, "%s%s",
                                                         own && length == 0 ? "/" : plan->root_inside, cwd + length);
+    if (plan->guarded_cwd)
+        plan->jail_cwd = plan->guarded_cwd;
     return !plan->host_root || !plan->jail_cwd ? -ENOMEM : 0;
 }
 
@@ -130,7 +135,7 @@ static bool may_have_plugins(const struct ck_plan *plan)
 static int place_tools(const struct setup *setup, const char **ret_tool)
 {
     struct ck_plan *plan = setup->plan;
-    const char *inside[CK_GRANT_TOOLS_MAX];
+    const char *inside[CK_GUARDED_CARRIERS_MAX];
     const struct ck_parsed_args *parsed = &plan->verdict.parsed;
     int r = resolve_work_paths(plan, setup->grant, false);
     if (r < 0)
@@ -141,8 +146,8 @@ static int place_tools(const struct setup *setup, const char **ret_tool)
         .place = strcmp(plan->root_inside, CK_JAIL_WORK) == 0 ? NULL : plan->root_inside,
         .shown = plan->shown,
         .shown_count = plan->shown_count,
-        .tools = setup->tools->list,
-        .count = setup->tools->count,
+        .tools = setup->tools,
+        .count = setup->tools_count,
         .libraries = may_have_libraries(plan),
         .plugins = may_have_plugins(plan),
         .workspace_code = plan->workspace_code,
@@ -152,6 +157,7 @@ static int place_tools(const struct setup *setup, const char **ret_tool)
         .names_execs = plan->jail.names_execs,
         .why = plan->why && plan->jail.names_execs,
         .learn = plan->learn,
+        .guard = setup->sources->guarded ? &setup->sources->guarded->native : NULL,
         .arena = &plan->arena};
     if (ck_native_images_find(setup->sources->native_images, &wanted, &plan->native_jail, inside,
                               &plan->verdict.error) < 0)
@@ -199,7 +205,7 @@ static int setup_none(const struct setup *setup)
     int r = respell_on_host(plan);
     if (r < 0 || !bound)
         return r;
-    r = ck_execs_make(setup->sources->execs, plan->root, setup->tools->list, setup->tools->count, &plan->ruleset_fd,
+    r = ck_execs_make(setup->sources->execs, plan->root, setup->tools, setup->tools_count, &plan->ruleset_fd,
                       &plan->verdict.error);
     return r < 0 && r != -ENOMEM ? ck_plan_refuse(plan, bound, "execs") : r;
 }
@@ -238,8 +244,8 @@ static int setup_no_userns(const struct setup *setup)
     const struct ck_native_images_wanted wanted = {.root = plan->root,
                                                    .shown = plan->shown,
                                                    .shown_count = plan->shown_count,
-                                                   .tools = setup->tools->list,
-                                                   .count = setup->tools->count,
+                                                   .tools = setup->tools,
+                                                   .count = setup->tools_count,
                                                    .in_place = true,
                                                    .arena = &plan->arena};
     if (ck_native_images_find(setup->sources->native_images, &wanted, &plan->native_jail, inside,
@@ -250,7 +256,7 @@ static int setup_no_userns(const struct setup *setup)
         r = ck_paths_respell(plan, plan->root_inside, true);
     if (r < 0)
         return r;
-    if (ck_native_no_userns_plan(setup->sources, plan, setup->tools->count > 1, &plan->verdict.error) < 0)
+    if (ck_native_no_userns_plan(setup->sources, plan, setup->tools_count > 1, &plan->verdict.error) < 0)
         return ck_plan_refuse(plan, NULL, "request.jail");
     return 0;
 }
@@ -344,13 +350,53 @@ static int apply_grant(const struct setup *setup)
     return r < 0 ? r : setups[place](setup);
 }
 
+/* The root of guard is in a /tmp that the cage can change: an overlay is mounted by a path there. */
+static int refuse_overlay_in_tmp(struct ck_plan *plan, const struct ck_grant *grant)
+{
+    char root[PATH_MAX];
+    if (!plan->guarded || grant->workspace != CK_WORKSPACE_OVERLAY ||
+        ck_beneath_path(plan->root_fd, root, sizeof(root)) < 0 || !ck_native_in_tmp(root))
+        return 0;
+    (void)ck_error_set(&plan->verdict.error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
+                       "'workspace: overlay' of '%s' needs a root that is not beneath /tmp, which the program of guard "
+                       "can change",
+                       plan->tool_name);
+    return ck_plan_refuse(plan, plan->verdict.tool, "workspace");
+}
+
+/* A cage has all carriers in place of the tools that one of them runs for the caller. */
+static int setup_cage(const struct ck_plan_sources *sources, struct ck_plan *plan, const struct ck_grant *grant,
+                      const char *label)
+{
+    struct ck_execs_tool carriers[CK_GUARDED_CARRIERS_MAX];
+    size_t count = 0;
+    int r = ck_guarded_open_carriers(sources, plan, carriers, &count);
+    const struct setup setup = {
+        .sources = sources, .plan = plan, .grant = grant, .tools = carriers, .tools_count = count, .label = label};
+    if (r == 0)
+        r = apply_grant(&setup);
+    for (size_t i = 1; i < count; i++)
+        ck_fd_close(&carriers[i].fd);
+    if (r == 0)
+        list_layers(plan);
+    return r;
+}
+
 int ck_jail_setup(const struct ck_plan_sources *sources, struct ck_plan *plan, const char *label)
 {
     struct ck_grant grant;
     struct ck_tools tools;
     ck_plan_grant(sources, plan, &grant);
-    const struct setup setup = {.sources = sources, .plan = plan, .grant = &grant, .tools = &tools, .label = label};
-    int r = ck_tools_open_nested(sources, plan, &grant, &tools);
+    int r = refuse_overlay_in_tmp(plan, &grant);
+    if (r < 0 || plan->cage)
+        return r < 0 ? r : setup_cage(sources, plan, &grant, label);
+    r = ck_tools_open_nested(sources, plan, &grant, &tools);
+    const struct setup setup = {.sources = sources,
+                                .plan = plan,
+                                .grant = &grant,
+                                .tools = tools.list,
+                                .tools_count = tools.count,
+                                .label = label};
     if (r == 0)
         r = apply_grant(&setup);
     ck_tools_close(&tools);

@@ -16,6 +16,7 @@
 #include "base/denial.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/heap.h"
 #include "base/sealed.h"
 #include "run/create.h"
@@ -26,6 +27,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -37,6 +39,7 @@
 #define AT_ONCE_NS 1000000u /* between the end of a run and the start of the next one: they follow each other */
 #define KEEPER_BUSY_TRIES 20
 #define KEEPER_BUSY_MS 10
+#define KEEPER_WORKS_TRIES 1000
 #define LEAVE_NS (50 * CK_NS_PER_MS)
 
 extern const unsigned char ck_keeper_image_text[];
@@ -237,7 +240,7 @@ static int start_keeper(struct ck_launcher *launcher)
      * Another thread has changed it: it is not known which of the two states the keeper inherited.
      */
     if (r == 0 && !ck_caller_same(&after, &launcher->maker))
-        r = -EAGAIN;
+        r = -ESTALE;
     if (r < 0)
         (void)end_keeper(launcher);
     return r;
@@ -271,17 +274,33 @@ void ck_launcher_replace_keeper(struct ck_launcher *launcher)
 /* ---- wardens ---- */
 
 /*
+ * Not stopped, and so at work, or without a processor: where many runs begin at once, all wardens
+ * want one as well.
+ */
+static bool keeper_works(const struct ck_launcher *launcher)
+{
+    char path[32], text[128];
+    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)launcher->keeper_pid);
+    long length = ck_file_read_into(AT_FDCWD, path, 0, text, sizeof(text));
+    const char *state = length <= 0 ? NULL : strstr(text, ") ");
+    return state && !strchr("TtZX", state[2]);
+}
+
+/*
  * The keeper needs about 60 us to make a warden, so a burst of requests fills its socket. We wait,
  * but not for ever: the keeper may be stopped.
  */
-static int send_request(int control_fd, const void *request, size_t length, const int *fds, unsigned fd_count)
+static int send_request(const struct ck_launcher *launcher, const void *request, size_t length, const int *fds,
+                        unsigned fd_count)
 {
     for (int tries = 0;; tries++) {
-        int r = send_message(control_fd, request, length, fds, fd_count);
+        int r = send_message(launcher->control_fd, request, length, fds, fd_count);
         /* ETOOMANYREFS: too many descriptors of this user are in sockets and not received yet. */
-        if ((r != -EAGAIN && r != -ETOOMANYREFS) || tries == KEEPER_BUSY_TRIES)
+        if ((r != -EAGAIN && r != -ETOOMANYREFS) || (r == -ETOOMANYREFS && tries >= KEEPER_BUSY_TRIES))
             return r;
-        struct pollfd polled = {.fd = control_fd, .events = POLLOUT};
+        if (tries >= KEEPER_BUSY_TRIES && (tries >= KEEPER_WORKS_TRIES || !keeper_works(launcher)))
+            return -EBUSY; /* EAGAIN is for a process that cannot be made */
+        struct pollfd polled = {.fd = launcher->control_fd, .events = POLLOUT};
         (void)poll(&polled, 1, KEEPER_BUSY_MS);
     }
 }
@@ -292,7 +311,7 @@ int ck_launcher_ask(struct ck_launcher *launcher, const void *request, size_t le
     for (int tries = 0;; tries++) {
         int r = launcher->control_fd < 0 ? start_keeper(launcher) : 0;
         if (r == 0)
-            r = send_request(launcher->control_fd, request, length, fds, fd_count);
+            r = send_request(launcher, request, length, fds, fd_count);
         if (r != -EPIPE && r != -ECONNRESET)
             return r;
         if (tries > 0)
@@ -306,7 +325,7 @@ static const char *keeper_error_text(int r)
     /* vm.memfd_noexec=2 refuses to create an executable memory file with EACCES. */
     if (r == -EACCES || r == -EPERM)
         return "executing from memory is forbidden here (sysctl vm.memfd_noexec, or a security module)";
-    return ck_error_text(-r);
+    return r == -EBUSY ? "it did not answer in time" : ck_error_text(-r);
 }
 
 /*
@@ -372,6 +391,7 @@ static int make_warden(struct ck_launcher *launcher, const struct ck_warden_kind
                                  .overlay_fd = -1,
                                  .gate_fd = -1,
                                  .direct_attempts_fd = -1,
+                                 .door_fd = -1,
                                  .limited = kind->limited,
                                  .sealed = kind->sealed,
                                  .generation = launcher->generation};
@@ -455,6 +475,7 @@ void ck_launcher_discard(struct ck_warden *warden, bool kill)
     ck_fd_close(&warden->overlay_fd);
     ck_fd_close(&warden->gate_fd);
     ck_fd_close(&warden->direct_attempts_fd);
+    ck_fd_close(&warden->door_fd);
     ck_fd_close(&warden->socket_fd);
     free(warden->denied);
     free(warden);
@@ -575,6 +596,7 @@ static int pack_and_send(const struct ck_plan *plan, const struct ck_warden *war
     const struct ck_wire_strings strings = {.argv = plan->bwrap.argv ? plan->bwrap.argv : plan->argv,
                                             .env = plan->env,
                                             .path = plan->bwrap.argv ? NULL : plan->exec_path,
+                                            .inherited = plan->inherited,
                                             .root = plan->native_jail.fd >= 0 ? plan->host_root : NULL,
                                             .cwd = plan->native_jail.fd >= 0 ? plan->jail_cwd : NULL};
     /*
@@ -595,10 +617,12 @@ static int pack_and_send(const struct ck_plan *plan, const struct ck_warden *war
                     (plan->native_jail.fd >= 0 ? (uint32_t)CK_WIRE_NATIVE_JAIL : 0) |
                     (plan->stdin_form == CK_STDIN_PUMPED ? (uint32_t)CK_WIRE_PUMP_STDIN : 0) |
                     (plan->stdin_form == CK_STDIN_NULL ? (uint32_t)CK_WIRE_NULL_STDIN : 0) |
-                    (plan->verdict.egress_count > 0 ? (uint32_t)CK_WIRE_HAS_GATE : 0);
+                    (plan->verdict.egress_count > 0 ? (uint32_t)CK_WIRE_HAS_GATE : 0) |
+                    (uint32_t)plan->passed_count << CK_WIRE_PASSED_SHIFT;
     packed->workspace = (uint32_t)plan->workspace;
     packed->deadline_ns = deadline_ns;
     packed->kill_ns = kill_ns;
+    packed->number = warden->plans;
     memcpy(packed->limits, plan->limits, sizeof(packed->limits));
     return large ? send_large(warden->socket_fd, packed, fd_list)
                  : send_message(warden->socket_fd, packed, size, fd_list->fds, fd_list->count);
@@ -635,8 +659,11 @@ int ck_launcher_send_plan(struct ck_warden *warden, const struct ck_plan *plan, 
             },
         .count = CK_WIRE_FDS + (plan->ruleset_fd >= 0 ? 1u : 0u) + (plan->no_userns.filter_fd >= 0 ? 1u : 0u),
     };
+    for (unsigned i = 0; i < plan->passed_count; i++)
+        fd_list.fds[fd_list.count++] = plan->passed_fds[i];
     if (plan->bwrap.argv)
         add_bwrap_fds(&fd_list, plan, pipes->scratch_fd);
+    warden->plans++;
     int r = pack_and_send(plan, warden, &fd_list, deadline_ns, kill_ns);
     /* If the keeper could not make the warden, it has sent a report with the reason. */
     struct ck_wire_report report;
@@ -652,6 +679,20 @@ void ck_launcher_send_cancel(struct ck_warden *warden)
 {
     static const struct ck_wire_simple cancel = {.kind = CK_WIRE_CANCEL};
     (void)send_message(warden->socket_fd, &cancel, sizeof(cancel), NULL, 0);
+}
+
+void ck_launcher_send_signal(struct ck_warden *warden, int sig)
+{
+    const struct ck_wire_signal message = {.kind = CK_WIRE_SIGNAL, .signal = (uint32_t)sig};
+    (void)send_message(warden->socket_fd, &message, sizeof(message), NULL, 0);
+}
+
+static int take_door(struct ck_warden *warden, const struct ck_wire_report *message, size_t size)
+{
+    struct ck_wire_door door = {0};
+    memcpy(&door, message, size < sizeof(door) ? size : sizeof(door));
+    warden->door_again = door.again != 0;
+    return 3;
 }
 
 int ck_launcher_receive(struct ck_warden *warden, struct ck_wire_report *ret_report)
@@ -682,13 +723,14 @@ int ck_launcher_receive(struct ck_warden *warden, struct ck_wire_report *ret_rep
     if (message.msg_controllen >= CMSG_LEN(sizeof(int)) && control.header.cmsg_type == SCM_RIGHTS) {
         int *slot = ret_report->kind == CK_WIRE_REPORT            ? &warden->overlay_fd
                     : ret_report->kind == CK_WIRE_GATE            ? &warden->gate_fd
+                    : ret_report->kind == CK_WIRE_DOOR            ? &warden->door_fd
                     : ret_report->kind == CK_WIRE_DIRECT_ATTEMPTS ? &warden->direct_attempts_fd
                                                                   : &warden->pidfd;
         ck_fd_close(slot);
         memcpy(slot, CMSG_DATA(&control.header), sizeof(*slot));
     }
-    if (ret_report->kind == CK_WIRE_GATE)
-        return 2;
+    if (ret_report->kind == CK_WIRE_GATE || ret_report->kind == CK_WIRE_DOOR)
+        return ret_report->kind == CK_WIRE_GATE ? 2 : take_door(warden, ret_report, (size_t)got);
     if (ret_report->kind == CK_WIRE_DENIED && warden->denied) {
         memcpy(warden->denied, ret_report, (size_t)got < sizeof(*ret_report) ? (size_t)got : sizeof(*ret_report));
         warden->denied_bytes = (size_t)got;

@@ -42,6 +42,8 @@ struct ck_warden {
     int overlay_fd;         /* came with a report: what the run wrote into its overlay; or -1 */
     int gate_fd;            /* came from the init of its run: the listener inside; -1: none, or taken already */
     int direct_attempts_fd; /* came before that: a pipe of struct ck_direct_attempt; -1 as above */
+    bool door_again;        /* with the next: struct ck_wire_door */
+    int door_fd;            /* came from the init of a cage: the guard's end of a connection; or -1 */
     char *denied;           /* what came before a report: base/denial.h; NULL: its jail does not name it */
     size_t denied_bytes;    /* 0: nothing came */
     void *owner;            /* the run it serves, or NULL */
@@ -51,6 +53,7 @@ struct ck_warden {
     uint64_t generation;    /* of the keeper that made it */
     bool is_retired;        /* the watch has dropped it; events that still name it are stale */
     bool has_served;        /* it has had a run */
+    uint64_t plans;         /* how many it was sent */
     bool prepares;          /* it prepares for another run after this one (keeper/prepared.c) */
     uint64_t idle_ns;       /* since when it is idle */
 };
@@ -165,11 +168,12 @@ void ck_launcher_drop_idle(struct ck_launcher *launcher, struct ck_warden *warde
 int ck_launcher_send_plan(struct ck_warden *warden, const struct ck_plan *plan, const struct ck_run_pipes *pipes,
                           uint64_t deadline_ns, uint64_t kill_ns, struct choke_error *error);
 void ck_launcher_send_cancel(struct ck_warden *warden);
+void ck_launcher_send_signal(struct ck_warden *warden, int sig); /* as CK_WIRE_SIGNAL says */
 
 /*
  * Receives one message of the warden. 1: *ret_report is filled. 0: no message, or a hello. 2: the
- * listener of its run is in gate_fd, or -1 if there was no free descriptor for it. -EPIPE: the
- * warden is gone.
+ * listener of its run is in gate_fd, or -1 if there was no free descriptor for it. 3: the same for a
+ * connection of a cage, in door_fd. -EPIPE: the warden is gone.
  */
 int ck_launcher_receive(struct ck_warden *warden, struct ck_wire_report *ret_report);
 

@@ -16,9 +16,10 @@
 struct ck_locked {
     /* with an outcome: the context was made with something that is refused, and so is every run */
     struct choke_error refusal;
-    const struct ck_list *roots; /* of the policy; NULL or empty: any root */
-    const char *adr_dir;         /* of the policy, for messages; or NULL */
-    struct ck_list unrecorded;   /* names of the entries without a decision record */
+    const struct ck_list *roots;        /* of the policy; NULL or empty: any root */
+    const char *adr_dir;                /* of the policy, for messages; or NULL */
+    struct ck_list unrecorded;          /* names of the entries without a decision record */
+    struct ck_list unrecorded_profiles; /* the same of the profiles of guard */
 };
 
 /* Each returns 0, or fills the verdict of the plan and returns -ECANCELED. locked NULL: 0. */

@@ -9,16 +9,19 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/heap.h"
+#include "base/quote.h"
 #include "jail/plugins.h"
 #include "policy/grant.h"
+#include "run/guarded.h"
 #include "run/helper_files.h"
+#include "sys/trust.h"
 #include "sys/version.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FILES_MAX (CK_HELPER_FILES_MAX + CK_GRANT_TOOLS_MAX)
+#define FILES_MAX (CK_HELPER_FILES_MAX + CK_GUARDED_CARRIERS_MAX)
 #define ENTRIES_MAX 32
 
 struct ck_native_images_entry {
@@ -74,13 +77,15 @@ struct file_set {
     size_t count;
 };
 
-static int add_file(struct file_set *file_set, int fd, const char *path, bool directory)
+static int add_file(struct file_set *file_set, int fd, const char *path, bool directory, struct choke_error *error)
 {
     struct stat status;
     if (file_set->count == FILES_MAX)
         return -E2BIG;
     if (fstat(fd, &status) < 0)
         return -errno;
+    if (file_set->wanted->guard && ck_trust_has_second_name(&status))
+        return ck_error_set(error, CHOKE_DISALLOWED, EPERM, CK_NATIVE_SECOND_NAME, CK_QUOTE(path));
     file_set->versions[file_set->count] = ck_version_of(&status);
     file_set->files[file_set->count++] = (struct ck_native_file){.fd = fd, .path = path, .directory = directory};
     return 0;
@@ -94,12 +99,12 @@ static int collect_files(struct file_set *file_set, struct ck_binary_search *sea
     int r = 0;
     /* The tools come first, so that ret_inside has them at the same index. */
     for (size_t i = 0; r == 0 && i < wanted->count; i++)
-        r = add_file(file_set, tools[i].fd, tools[i].path, false);
+        r = add_file(file_set, tools[i].fd, tools[i].path, false, error);
     file_set->files[0].in_workspace = tools[0].in_workspace;
     for (size_t i = 0; r == 0 && i < wanted->count; i++)
         r = ck_helper_files_open(search, tools[i].tool, wanted->root, &file_set->helpers, error);
     for (size_t i = 0; r == 0 && i < helpers->count; i++)
-        r = add_file(file_set, helpers->items[i].fd, helpers->items[i].path, helpers->items[i].directory);
+        r = add_file(file_set, helpers->items[i].fd, helpers->items[i].path, helpers->items[i].directory, error);
     return r;
 }
 
@@ -119,7 +124,8 @@ static bool is_current(const struct ck_native_loader *loader)
 
 /*
  * The place of the root, and every shown directory with its identity: another directory at the same
- * path needs another jail. Each part ends with a byte that no path has at its end.
+ * path needs another jail. Each part ends with a byte that no path has at its end. The doors of a cage
+ * do not change while a context has it.
  */
 static const char *places_of(const struct ck_native_images_wanted *wanted)
 {
@@ -129,6 +135,15 @@ static const char *places_of(const struct ck_native_images_wanted *wanted)
         text = ck_arena_printf(wanted->arena, "%s%s/%s/%llu:%llu/", text, shown->path, shown->real,
                                (unsigned long long)shown->device, (unsigned long long)shown->inode);
     }
+    for (size_t i = 0; text && wanted->guard && i < wanted->guard->writable_count; i++) {
+        const struct ck_native_directory *writable = &wanted->guard->writable[i];
+        text = ck_arena_printf(wanted->arena, "%srw:%s/%llu:%llu/", text, writable->path,
+                               (unsigned long long)writable->device, (unsigned long long)writable->inode);
+    }
+    for (size_t i = 0; text && wanted->guard && wanted->guard->read_only && wanted->guard->read_only[i]; i++)
+        text = ck_arena_printf(wanted->arena, "%sro:%s/", text, wanted->guard->read_only[i]);
+    if (text && wanted->guard && wanted->guard->door)
+        text = ck_arena_printf(wanted->arena, "%scage/", text);
     return text;
 }
 
@@ -228,6 +243,7 @@ static int make_entry(struct ck_native_images *native_images, struct file_set *f
         .names_execs = file_set->names_execs,
         .why = file_set->why,
         .learn = file_set->learn,
+        .guard = file_set->wanted->guard,
         .arena = arena,
         .loader = &loader,
         .plugins = file_set->plugins ? &found : NULL,
@@ -259,7 +275,7 @@ int ck_native_images_find(struct ck_native_images *native_images, const struct c
         file_set->workspace_code = wanted->workspace_code;
         file_set->loopback = wanted->loopback;
         /* A tool that runs another for the caller may trace it, as strace does. */
-        file_set->tracing = wanted->count > 1;
+        file_set->tracing = wanted->count > 1 && !(wanted->guard && wanted->guard->door);
         file_set->egress = wanted->egress;
         file_set->reports_attempts = wanted->reports_attempts;
         file_set->names_execs = wanted->names_execs;

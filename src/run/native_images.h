@@ -27,17 +27,18 @@ struct ck_native_images_wanted {
     size_t shown_count;
     const struct ck_execs_tool *tools;
     size_t count;
-    bool libraries;         /* jail/native.h */
-    bool plugins;           /* the same */
-    bool in_place;          /* jail/native.h */
-    bool workspace_code;    /* jail/native.h */
-    bool loopback;          /* the same */
-    bool egress;            /* a separate jail with separate wardens: the others have no sockets */
-    bool reports_attempts;  /* with egress: jail/native.h */
-    bool names_execs;       /* jail/native.h */
-    bool why;               /* jail/native.h */
-    bool learn;             /* jail/native.h */
-    struct ck_arena *arena; /* for the paths that are found */
+    bool libraries;                      /* jail/native.h */
+    bool plugins;                        /* the same */
+    bool in_place;                       /* jail/native.h */
+    bool workspace_code;                 /* jail/native.h */
+    bool loopback;                       /* the same */
+    bool egress;                         /* a separate jail with separate wardens: the others have no sockets */
+    bool reports_attempts;               /* with egress: jail/native.h */
+    bool names_execs;                    /* jail/native.h */
+    bool why;                            /* jail/native.h */
+    bool learn;                          /* jail/native.h */
+    const struct ck_native_guard *guard; /* jail/native.h */
+    struct ck_arena *arena;              /* for the paths that are found */
 };
 
 /*

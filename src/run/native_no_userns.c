@@ -180,6 +180,9 @@ static int allow_operation(struct ruleset_builder *ruleset_builder, const struct
         return allow(ruleset_builder, path, CK_LANDLOCK_GRANT_READ);
     case CK_NATIVE_OP_COPY_CODE: /* this and the next: only with a new root */
     case CK_NATIVE_OP_BIND_PLUGIN:
+    case CK_NATIVE_OP_BIND_WRITABLE: /* this and the next two: only for guard, which needs user namespaces */
+    case CK_NATIVE_OP_READ_ONLY:
+    case CK_NATIVE_OP_DOOR:
     case CK_NATIVE_OP_DIRECTORY:
     case CK_NATIVE_OP_TEXT: /* no file of the host; a run that has one is refused without namespaces */
     case CK_NATIVE_OP_LINK:

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "run/guarded.h"
 #include "sys/beneath.h"
 
 #include <errno.h>
@@ -57,10 +58,27 @@ static int note(struct ck_plan *plan, const char *text, struct ck_plan_path *ret
     return !ret_path->from_root ? -ENOMEM : 0;
 }
 
-static int check_path(struct ck_plan *plan, const struct ck_path_use *use, struct ck_plan_path *ret_path)
+/*
+ * Beneath another directory that the cage and its tools can write. If it is not, the first answer
+ * counts.
+ */
+static int stays_elsewhere(const struct ck_guarded *guarded, const struct ck_plan *plan, const struct ck_path_use *use,
+                           int first)
+{
+    int r = ck_guarded_path_stays(guarded, plan, use->path, use->length, use->type != CK_TYPE_INSIDE);
+    return r == -EXDEV ? first : r;
+}
+
+static int check_path(struct ck_plan *plan, const struct ck_guarded *guarded, const struct ck_path_use *use,
+                      struct ck_plan_path *ret_path)
 {
     bool must_exist = use->type != CK_TYPE_INSIDE;
-    int r = ck_beneath_stays(plan->root_fd, plan->cwd_fd, use->path, use->length, must_exist);
+    int r =
+        plan->guarded_cwd ? -EXDEV : ck_beneath_stays(plan->root_fd, plan->cwd_fd, use->path, use->length, must_exist);
+    if (r < 0 && plan->guarded_cwd && use->length > 0 && use->path[0] == '/')
+        r = ck_beneath_stays(plan->root_fd, plan->root_fd, use->path, use->length, must_exist);
+    if (r < 0 && guarded && !ck_errkind_is_shortage(-r))
+        return stays_elsewhere(guarded, plan, use, r);
     if (ck_errkind_is_shortage(-r) || use->length == 0 || use->path[0] != '/' || use->length >= PATH_MAX)
         return r;
     const char *text = ck_arena_memdup(&plan->arena, use->path, use->length);
@@ -85,7 +103,7 @@ int ck_paths_check(const struct ck_plan_sources *sources, struct ck_plan *plan)
     if (!plan->paths)
         return -ENOMEM;
     for (size_t i = 0; i < parsed->paths_count; i++) {
-        int r = check_path(plan, &parsed->paths[i], &plan->paths[i]);
+        int r = check_path(plan, sources->guarded, &parsed->paths[i], &plan->paths[i]);
         if (ck_errkind_is_shortage(-r))
             return r;
         if (r < 0)

@@ -14,6 +14,7 @@
 #include "base/sealed.h"
 #include "policy/sandbox.h"
 #include "run/bwrap_plan.h"
+#include "run/guarded.h"
 #include "run/jail_setup.h"
 #include "run/locked.h"
 #include "run/paths.h"
@@ -31,6 +32,7 @@
 #define TEXT(number) #number
 #define URL_AT(port) "http://127.0.0.1:" TEXT(port)
 #define GATE_URL URL_AT(CK_JAIL_GATE_PORT)
+#define GUARD_PREFIX "guard needs the native jail with user namespaces: "
 #define LEARN_PREFIX "'policy learn' needs the native jail with user namespaces: "
 
 struct planner {
@@ -61,6 +63,11 @@ static int refuse(struct planner *planner, const char *rule)
 static int step_judge(struct planner *planner)
 {
     struct ck_plan *plan = planner->plan;
+    const struct ck_guarded *guarded = planner->sources->guarded;
+    if (guarded) {
+        plan->cage = !!guarded->program;
+        return ck_guarded_judge(guarded, planner->sources->policy, planner->request, plan);
+    }
     if (ck_judge(planner->sources->policy, planner->request, &plan->arena, &plan->verdict) < 0)
         return -ENOMEM;
     plan->tool_name = plan->verdict.tool ? plan->verdict.tool->name : NULL;
@@ -121,6 +128,8 @@ static int step_upstream(struct planner *planner)
 static int step_cwd(struct planner *planner)
 {
     struct ck_plan *plan = planner->plan;
+    if (planner->sources->guarded)
+        return ck_guarded_cwd(planner->sources->guarded, planner->request->cwd, plan);
     if (strcmp(planner->request->cwd, ".") == 0) {
         plan->cwd_fd = plan->root_fd;
         return 0;
@@ -141,7 +150,7 @@ static int step_tool(struct planner *planner)
  */
 static enum ck_plan_stdin stdin_form(const struct ck_plan *plan)
 {
-    if (plan->jail.jail == &ck_jail_none)
+    if (plan->jail.jail == &ck_jail_none || plan->guarded)
         return CK_STDIN_PASSED;
     if (plan->stdin_owned)
         return CK_STDIN_PUMPED;
@@ -158,6 +167,10 @@ void ck_plan_grant(const struct ck_plan_sources *sources, const struct ck_plan *
     bool writes = ret_grant->workspace == CK_WORKSPACE_RW;
     if (plan->overlay && writes)
         ret_grant->overlay = plan->verdict.tool;
+    if (sources->guarded) {
+        ret_grant->root_own = true;
+        ret_grant->sealed = ret_grant->sealed && !plan->cage;
+    }
     if (sources->learn || ((sources->unchanged || plan->overlay) && writes))
         ret_grant->workspace = CK_WORKSPACE_OVERLAY;
     if (!sources->learn)
@@ -180,12 +193,13 @@ static int step_jail(struct planner *planner)
     struct ck_grant grant;
     ck_plan_grant(planner->sources, plan, &grant);
     bool locked = ck_locked_needs_jail(planner->sources->locked, plan);
-    bool learn = planner->sources->learn;
+    bool learn = planner->sources->learn, guarded = !!planner->sources->guarded;
     const struct ck_jail_needs needs = {
-        .whole = request->require_jail || request->sandbox || locked || learn,
-        .whole_by = locked  ? CK_LOCKED_PREFIX
-                    : learn ? LEARN_PREFIX
-                            : "",
+        .whole = request->require_jail || request->sandbox || locked || learn || guarded,
+        .whole_by = guarded  ? GUARD_PREFIX
+                    : locked ? CK_LOCKED_PREFIX
+                    : learn  ? LEARN_PREFIX
+                             : "",
         .form = {.egress = plan->verdict.egress_count > 0,
                  .workspace_code = !!grant.workspace_code,
                  .loopback = !!grant.loopback,
@@ -193,6 +207,11 @@ static int step_jail(struct planner *planner)
     };
     if (ck_jail_choose(planner->sources->jails, plan->verdict.jail, needs, &plan->jail, &plan->verdict.error) < 0)
         return refuse(planner, "request.jail");
+    if (plan->cage && !plan->jail.names_execs) {
+        (void)ck_error_set(&plan->verdict.error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
+                           GUARD_PREFIX "executions cannot be watched on this machine; see 'chokepoint doctor'");
+        return refuse(planner, "request.jail");
+    }
     if (learn && !plan->jail.names_execs) {
         (void)ck_error_set(&plan->verdict.error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
                            LEARN_PREFIX "executions cannot be watched on this machine; see 'chokepoint doctor'");
@@ -236,7 +255,9 @@ static const char *find_home(struct planner *planner)
     if (plan->jail.jail == &ck_jail_none)
         return getenv("HOME");
     if (plan->jail.jail != &ck_jail_native_no_userns)
-        return CK_JAIL_SCRATCH;
+        return plan->cage && planner->sources->guarded->home ? planner->sources->guarded->home
+               : plan->guarded                               ? CK_JAIL_PRIVATE_SCRATCH
+                                                             : CK_JAIL_SCRATCH;
     plan->bwrap.scratch_pool = &planner->sources->bwrap_state->scratch_pool;
     plan->bwrap.scratch = ck_scratch_name(plan->bwrap.scratch_pool, label_of(planner), &plan->arena);
     return plan->bwrap.scratch;
@@ -271,7 +292,8 @@ static int default_environment(struct planner *planner, const struct ck_tool *co
     struct ck_plan *plan = planner->plan;
     const struct ck_host_environment host = {
         .home = home, .lang = getenv("LANG"), .lc_all = getenv("LC_ALL"), .offline = is_offline(plan)};
-    plan->env = ck_env_build(&plan->arena, planner->sources->policy, tools, &host, planner->request->env);
+    plan->env = ck_env_build(&plan->arena, planner->sources->policy, tools, &host,
+                             plan->guarded ? plan->extra_env : planner->request->env);
     return !plan->env ? -ENOMEM : 0;
 }
 
@@ -309,11 +331,11 @@ static int step_keep(struct planner *planner)
     if (!path)
         return 0;
     if (plan->workspace != CK_WORKSPACE_OVERLAY)
-        (void)ck_error_set(
-            &plan->verdict.error, CHOKE_INVALID, EINVAL,
-            "cannot keep changes: the policy entry of '%s' does not have 'workspace: overlay'; leave --keep out, or add "
-            "--overlay",
-            plan->tool_name);
+        (void)ck_error_set(&plan->verdict.error, CHOKE_INVALID, EINVAL,
+                           "cannot keep changes: the policy entry of '%s' does not have 'workspace: overlay'; %s",
+                           plan->tool_name,
+                           plan->workspace == CK_WORKSPACE_RW ? "add --overlay, or leave --keep out"
+                                                              : "it cannot write to the root, so leave --keep out");
     else if (ck_keep_check(path, plan->root, &plan->arena, &plan->keep, &plan->verdict.error) == 0)
         return 0;
     return refuse(planner, "request.keep");
@@ -357,6 +379,8 @@ static int stdin_from_descriptor(struct planner *planner)
 
 static int step_stdin(struct planner *planner)
 {
+    if (planner->sources->guarded)
+        return ck_guarded_take(planner->sources->guarded, planner->plan);
     switch (planner->request->stdin_kind) {
     case CHOKE_STDIN_BYTES:
         return stdin_from_bytes(planner);
@@ -377,7 +401,10 @@ static const struct ck_plan empty_plan = {.native_jail = {.fd = -1},
                                           .cwd_fd = -1,
                                           .execute_fd = -1,
                                           .ruleset_fd = -1,
-                                          .stdin_fd = -1};
+                                          .stdin_fd = -1,
+                                          .out_fd = -1,
+                                          .err_fd = -1,
+                                          .guarded_top_fd = -1};
 
 struct ck_plan *ck_plan_take(struct ck_plan *plan)
 {
@@ -422,6 +449,10 @@ void ck_plan_done(struct ck_plan *plan)
     ck_fd_close(&plan->keep.fd);
     if (plan->stdin_owned)
         ck_fd_close(&plan->stdin_fd);
+    ck_fd_close(&plan->out_fd);
+    ck_fd_close(&plan->err_fd);
+    for (unsigned i = 0; i < plan->passed_count; i++)
+        ck_fd_close(&plan->passed_fds[i]);
     ck_arena_done(&plan->arena);
 }
 

@@ -27,6 +27,7 @@ struct ck_native_images;
 struct ck_native_no_userns_filters;
 struct ck_scratch_pool;
 struct ck_bwrap_state;
+struct ck_guarded;
 
 /* What plans are made from; it lives as long as the context. */
 struct ck_plan;
@@ -42,9 +43,11 @@ struct ck_plan_sources {
     struct ck_jails *jails;
     struct ck_bwrap_state *bwrap_state;
     int null_fd;
-    bool learn;             /* `policy learn`: plans are for its jail */
-    bool unchanged;         /* the same: the repository is not changed; rw is an overlay */
-    const char *audit_path; /* absolute; NULL: no audit log */
+    bool learn;                       /* `policy learn`: plans are for its jail */
+    const struct ck_guarded *guarded; /* for guard: a cage, or a call from one (run/guarded.h); NULL: neither */
+    bool unchanged;                   /* the same: the repository is not changed; rw is an overlay */
+    const char *audit_path;           /* absolute; NULL: no audit log */
+    const char *const *secret_files;  /* of guard, absolute, NULL-terminated; NULL: none */
     /* The directory of the state of chokepoint, which may not exist; false: no directory is known. */
     bool (*find_state)(const char *home, char ret_path[PATH_MAX]);
     const char *state_home; /* its argument; NULL: by the environment */
@@ -153,8 +156,17 @@ struct ck_plan {
     int ruleset_fd; /* Landlock ruleset: what the run may execute, or all file access; -1: not restricted */
     int stdin_fd;
     enum ck_plan_stdin stdin_form;
-    bool stdin_owned; /* false: it is the /dev/null of the context */
-    bool sealed;      /* the tool may execute nothing, not even itself */
+    int out_fd, err_fd;    /* of guard: what the tool gets, and nothing is captured */
+    int guarded_top_fd;    /* with guarded_cwd: the directory of the context that it is beneath */
+    unsigned passed_count; /* of the next */
+    int *passed_fds;       /* other descriptors, in the order of their numbers in inherited */
+    const struct ck_wire_inherited *inherited;
+    const char *guarded_cwd;      /* inside, if it is not beneath the root; NULL: it is */
+    const char *const *extra_env; /* in place of those of the request */
+    bool guarded;                 /* it is of guard */
+    bool cage;                    /* it is the program of guard itself */
+    bool stdin_owned;             /* false: it is the /dev/null of the context */
+    bool sealed;                  /* the tool may execute nothing, not even itself */
 };
 
 /* 0, also for a refusal; the negative errno of a shortage. ret needs ck_plan_done in any case. */

@@ -105,6 +105,10 @@ static int find_fault(const struct ck_plan_sources *sources, const struct ck_pla
         *ret_fault = "holds the 'credentials_file' of 'upstream'";
         r = is_path_held(sources->policy->upstream.credentials_file, &place->status);
     }
+    for (const char *const *path = sources->secret_files; r == 0 && path && *path; path++) {
+        *ret_fault = "holds a file of --secret";
+        r = is_path_held(*path, &place->status);
+    }
     if (r == 0 && sources->find_state && sources->find_state(sources->state_home, state)) {
         *ret_fault = "holds chokepoint's own state";
         r = is_path_held(state, &place->status);

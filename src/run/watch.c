@@ -44,6 +44,7 @@ int ck_watch_init(struct ck_watch *watch, ck_run_ended_fn on_ended, void *data)
 {
     *watch = (struct ck_watch){.source = CK_WATCH_SOURCE_TIMER,
                                .timer_fd = -1,
+                               .ended_fd = -1,
                                .anchor_fd = -1,
                                .armed_ns = UINT64_MAX,
                                .on_ended = on_ended,
@@ -82,6 +83,7 @@ static void close_watch(struct ck_watch *watch)
     free(watch->stage);
     watch->stage = NULL;
     ck_fd_close(&watch->timer_fd);
+    ck_fd_close(&watch->ended_fd);
     ck_fd_close(&watch->anchor_fd);
     ck_fd_close(&watch->epoll_fd);
 }
@@ -352,7 +354,7 @@ static void abandon_run(struct ck_watch *watch, struct ck_run *run, bool gone)
 {
     /* A warden that ended without a hello was never made: the keeper could not create it. */
     if (gone && run->warden->pidfd < 0)
-        run->report = (struct ck_wire_report){.stage = CK_STAGE_CREATE, .error = EAGAIN};
+        run->report = (struct ck_wire_report){.stage = CK_STAGE_CREATE, .error = EOWNERDEAD};
     run->lost = true;
     run->ended_ns = ck_clock_now_ns();
     retire_warden(watch, run->warden);
@@ -361,10 +363,21 @@ static void abandon_run(struct ck_watch *watch, struct ck_run *run, bool gone)
     end_run(watch, run);
 }
 
-/* Receives one message; the listener of a run goes to on_gate. */
+static void receive_door(struct ck_watch *watch, struct ck_warden *warden)
+{
+    if (warden->owner && watch->on_door)
+        watch->on_door(watch->data, warden->owner, ck_fd_take(&warden->door_fd), warden->door_again);
+    ck_fd_close(&warden->door_fd);
+}
+
+/* Receives one message; the listener of a run goes to on_gate, a connection to on_door. */
 static int receive_once(struct ck_watch *watch, struct ck_warden *warden, struct ck_wire_report *ret_report)
 {
     int r = ck_launcher_receive(warden, ret_report);
+    if (r == 3)
+        receive_door(watch, warden);
+    if (r == 3)
+        return 0;
     if (r != 2)
         return r;
     if (warden->owner && watch->on_gate)
@@ -373,6 +386,12 @@ static int receive_once(struct ck_watch *watch, struct ck_warden *warden, struct
     ck_fd_close(&warden->gate_fd);
     ck_fd_close(&warden->direct_attempts_fd);
     return 0;
+}
+
+/* False: the plan before has a second report, because its init was killed while it sent the first. */
+static bool is_report_of_last_plan(const struct ck_warden *warden, const struct ck_wire_report *report)
+{
+    return report->number == 0 || report->number == warden->plans;
 }
 
 static void receive_from_warden(struct ck_watch *watch, struct ck_warden *warden)
@@ -390,7 +409,7 @@ static void receive_from_warden(struct ck_watch *watch, struct ck_warden *warden
         retire_warden(watch, warden);
     } else if (r < 0) {
         abandon_run(watch, run, true);
-    } else if (r > 0 && run) {
+    } else if (r > 0 && run && is_report_of_last_plan(warden, &report)) {
         run->report = report;
         run->ended_ns = report.ended_ns;
         run->incomplete = (report.ending & CK_ENDING_STREAM_HELD) != 0;
@@ -446,6 +465,12 @@ void ck_watch_cancel(struct ck_watch *watch, struct ck_run *run)
     arm(watch, run->last_resort_ns);
 }
 
+void ck_watch_signal(struct ck_run *run, int sig)
+{
+    if (run->warden)
+        ck_launcher_send_signal(run->warden, sig);
+}
+
 /* ---- start ---- */
 
 static void close_pipes(struct ck_run_pipes *pipes)
@@ -466,6 +491,24 @@ static int make_pipes(struct ck_run_pipes *pipes)
     int r = -errno;
     close_pipes(pipes);
     return r;
+}
+
+/*
+ * The tool of guard gets the descriptors of its caller. Who holds them besides is not our concern, so
+ * the warden is given a stream that has ended.
+ */
+static int use_streams(struct ck_watch *watch, const struct ck_plan *plan, struct ck_run_pipes *pipes)
+{
+    int pair[2];
+    if (watch->ended_fd < 0 && pipe2(pair, O_CLOEXEC) < 0)
+        return -errno;
+    if (watch->ended_fd < 0) {
+        watch->ended_fd = pair[0];
+        ck_fd_close(&pair[1]);
+    }
+    *pipes = (struct ck_run_pipes){
+        .out = {watch->ended_fd, plan->out_fd}, .err = {watch->ended_fd, plan->err_fd}, .scratch_fd = -1};
+    return 0;
 }
 
 static void open_stream(struct ck_run *run, enum choke_stream which, int fd, const struct ck_verdict *verdict)
@@ -512,6 +555,12 @@ static struct ck_warden_kind kind_of(const struct ck_plan *plan)
                                    .sealed = plan->sealed && !plan->bwrap.argv};
 }
 
+/* Whether something can be made ahead for another run like this one: not for bwrap, nor without user namespaces. */
+static bool may_be_prepared(const struct ck_plan *plan)
+{
+    return plan->native_jail.fd >= 0 || (plan->jail.jail == &ck_jail_none && !plan->limited);
+}
+
 /* A new warden that is idle. */
 static void add_idle(struct ck_watch *watch, struct ck_warden *warden)
 {
@@ -548,7 +597,7 @@ static int assign_one_warden(struct ck_watch *watch, struct ck_run *run, const s
         return r == -EPIPE ? -ECONNRESET : r;
     if (fresh)
         r = add_source(watch, warden->socket_fd, warden);
-    warden->prepares = warden->has_served && kind.native_jail && watch->running_count < PREPARING_MAX;
+    warden->prepares = warden->has_served && may_be_prepared(plan) && watch->running_count < PREPARING_MAX;
     if (r < 0) {
         (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot watch the run: %s", strerror(-r));
     } else {
@@ -571,8 +620,8 @@ static int assign_one_warden(struct ck_watch *watch, struct ck_run *run, const s
 static int assign_warden(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan,
                          const struct ck_run_pipes *pipes, struct choke_error *error)
 {
-    int r = add_source(watch, pipes->out[0], &run->out);
-    if (r == 0)
+    int r = plan->guarded ? 0 : add_source(watch, pipes->out[0], &run->out);
+    if (r == 0 && !plan->guarded)
         r = add_source(watch, pipes->err[0], &run->err);
     if (r < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot watch the run: %s", strerror(-r));
@@ -615,11 +664,11 @@ static int prepare_scratch(struct ck_run *run, const struct ck_plan *plan, struc
 int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan, struct choke_error *error)
 {
     struct ck_run_pipes pipes;
-    int r = make_pipes(&pipes);
+    int r = plan->guarded ? use_streams(watch, plan, &pipes) : make_pipes(&pipes);
     if (r < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot create pipes: %s", strerror(-r));
-    open_stream(run, CHOKE_STDOUT, pipes.out[0], &plan->verdict);
-    open_stream(run, CHOKE_STDERR, pipes.err[0], &plan->verdict);
+    open_stream(run, CHOKE_STDOUT, plan->guarded ? -1 : pipes.out[0], &plan->verdict);
+    open_stream(run, CHOKE_STDERR, plan->guarded ? -1 : pipes.err[0], &plan->verdict);
     set_deadlines(run, plan->verdict.timeout_ms);
     if (plan->bwrap.scratch)
         r = prepare_scratch(run, plan, error);
@@ -629,8 +678,10 @@ int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_p
         r = prepare_overlay(run, plan, error);
     if (r == 0)
         r = assign_warden(watch, run, plan, &pipes, error);
-    ck_fd_close(&pipes.out[1]);
-    ck_fd_close(&pipes.err[1]);
+    if (!plan->guarded) {
+        ck_fd_close(&pipes.out[1]);
+        ck_fd_close(&pipes.err[1]);
+    }
     if (r < 0) {
         if (run->overlay.keep_fd >= 0)
             ck_keep_remove_empty(&plan->keep);

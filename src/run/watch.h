@@ -76,6 +76,9 @@ typedef void (*ck_run_ended_fn)(void *data, struct ck_run *run);
  */
 typedef void (*ck_run_gate_fn)(void *data, struct ck_run *run, int listen_fd, int direct_attempts_fd);
 
+/* The same for a connection of a cage, each once. The callee owns it. -1: there was no free descriptor for it. */
+typedef void (*ck_run_door_fn)(void *data, struct ck_run *run, int fd, bool again);
+
 /* Another descriptor in the epoll set; dispatch is called when it is readable. */
 struct ck_event_source {
     enum ck_watch_source source; /* set by ck_watch_add_event_source */
@@ -99,6 +102,8 @@ struct ck_watch {
     struct ck_warden *dead; /* freed after the round, when no event can point to them any more */
     ck_run_ended_fn on_ended;
     ck_run_gate_fn on_gate; /* NULL: no egress */
+    ck_run_door_fn on_door; /* NULL: no cages */
+    int ended_fd;           /* a stream that has ended, for runs that are not captured; -1: none yet */
     void *data;
 };
 
@@ -154,6 +159,9 @@ int ck_watch_add_event_source(struct ck_watch *watch, struct ck_event_source *ev
 void ck_watch_wake(struct ck_watch *watch);
 
 void ck_watch_cancel(struct ck_watch *watch, struct ck_run *run);
+
+/* For a run of guard; nothing if it has ended. */
+void ck_watch_signal(struct ck_run *run, int sig);
 
 /* Of a run that is not yet started, too. streams: of enum choke_stream. */
 void ck_watch_pause(struct ck_watch *watch, struct ck_run *run, unsigned streams);

@@ -130,6 +130,9 @@ size_t ck_wire_pack(const struct ck_wire_strings *strings, void *buffer, size_t 
     struct wire_packer packer = {.buffer = buffer, .size = size};
     struct ck_wire_plan plan = {.kind = CK_WIRE_PLAN, .argc = count(strings->argv), .envc = count(strings->env)};
     (void)put(&packer, &plan, sizeof(plan));
+    /* First, because its alignment is that of the plan. */
+    if (strings->inherited)
+        plan.inherited_at = put(&packer, strings->inherited, sizeof(*strings->inherited));
     plan.argv_at = put_table(&packer, plan.argc);
     plan.env_at = put_table(&packer, plan.envc);
     put_strings(&packer, plan.argv_at, strings->argv);

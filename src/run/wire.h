@@ -19,12 +19,14 @@
  *   CK_WIRE_PLAN             with CK_WIRE_FDS descriptors, and a ruleset if there is one: run this
  *   CK_WIRE_LARGE            the same with one more descriptor, a memfd that holds the plan
  *   CK_WIRE_CANCEL           end the run
+ *   CK_WIRE_SIGNAL           send a signal to the tool
  * warden -> caller
  *   CK_WIRE_HELLO            with a pidfd of the warden
  *   CK_WIRE_DIRECT_ATTEMPTS  from the init of a run with egress, if it reports direct attempts:
  *                            with a pipe of struct ck_direct_attempt
  *   CK_WIRE_GATE             after that, from the same init: with the listener, before the tool
  *                            exists
+ *   CK_WIRE_DOOR             from the init of a cage: with the guard's end of a door's connection
  *   CK_WIRE_DENIED           before the report, if the jail refused something: base/denial.h
  *   CK_WIRE_REPORT           the run is over and its tree is dead; with the overlay if it had one
  * trial -> caller
@@ -35,6 +37,7 @@
 #ifndef CK_RUN_WIRE_H
 #define CK_RUN_WIRE_H
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -57,6 +60,8 @@ enum ck_wire_kind {
     CK_WIRE_DIRECT_ATTEMPTS,
     CK_WIRE_DENIED,
     CK_WIRE_JAIL,
+    CK_WIRE_DOOR,
+    CK_WIRE_SIGNAL,
 };
 
 /* `trial` of CK_WIRE_WARDEN and CK_WIRE_LIMITED. */
@@ -94,6 +99,10 @@ enum ck_trial {
     CK_TRIALS,
 };
 
+/* Wardens, trials and proofs of one keeper at the same time; beyond, it refuses with CK_WIRE_FULL. */
+#define CK_WARDENS_MAX 16384
+#define CK_WIRE_FULL EUSERS /* an errno that no call of the keeper has */
+
 /* The descriptor of the keeper's socket; 0, 1 and 2 are /dev/null. */
 #define CK_KEEPER_SOCKET_FD 3
 
@@ -101,6 +110,11 @@ enum ck_trial {
  * A plan up to this size is sent in the message. The usual SO_SNDBUF would allow six times as much.
  */
 #define CK_WIRE_INLINE_MAX ((size_t)32768)
+
+/* Descriptors that a tool gets beside 0 to 2. Their number is in the flags of the plan. */
+#define CK_WIRE_PASSED_MAX 64
+#define CK_WIRE_PASSED_SHIFT 16
+#define CK_WIRE_PASSED_NUMBERS 512 /* their numbers in the tool are lower */
 
 /* Descriptors of a plan, in this order. */
 enum ck_wire_fd {
@@ -115,7 +129,9 @@ enum ck_wire_fd {
     CK_WIRE_RULESET = CK_WIRE_FDS, /* with CK_WIRE_HAS_RULESET; the memfd of a large plan comes last */
     CK_WIRE_FILTER,                /* with CK_WIRE_HAS_FILTER, which implies a ruleset */
     CK_WIRE_BWRAP = CK_WIRE_FDS,
-    CK_WIRE_FDS_MAX = CK_WIRE_FDS + 6,
+    /* with struct ck_wire_inherited: the other descriptors that the tool gets */
+    CK_WIRE_PASSED = CK_WIRE_FDS,
+    CK_WIRE_FDS_MAX = CK_WIRE_FDS + CK_WIRE_PASSED_MAX + 1,
 };
 
 /*
@@ -214,6 +230,50 @@ enum ck_limit {
 /* What enforced a limit. */
 enum ck_held { CK_HELD_NONE, CK_HELD_RLIMIT, CK_HELD_CGROUP1, CK_HELD_CGROUP2 };
 
+/* CK_WIRE_DOOR. again: the door has had a connection before, and was told to come again. */
+struct ck_wire_door {
+    uint32_t kind;
+    uint32_t again;
+};
+
+/* CK_WIRE_SIGNAL. */
+struct ck_wire_signal {
+    uint32_t kind;
+    uint32_t signal;
+};
+
+/* Resource limits of a caller that the tool gets, too; the index is the number of the resource. */
+#define CK_WIRE_RLIMITS 16
+
+struct ck_wire_rlimit {
+    uint64_t soft, hard;
+};
+
+/*
+ * What a tool of guard gets from the process that called it. Of a plan without it, the tool gets
+ * what chokepoint.h says.
+ */
+struct ck_wire_inherited {
+    int32_t numbers[CK_WIRE_PASSED_MAX]; /* where the tool has the descriptors after CK_WIRE_PASSED */
+    uint32_t umask_bits;
+    int32_t nice;
+    uint64_t ignored;  /* bit i: signal i + 1 is ignored */
+    uint32_t terminal; /* 1 + the number of the descriptor that becomes the controlling terminal; 0: none */
+    struct ck_wire_rlimit rlimits[CK_WIRE_RLIMITS];
+};
+
+/*
+ * What became of the executions in a cage. At any time, attempts is the sum of the six after it.
+ */
+struct ck_wire_counts {
+    uint64_t attempts;
+    uint64_t door; /* a door that connected */
+    uint64_t carrier, workspace, refused, not_found;
+    uint64_t failed;      /* the kernel could not, or the process was ended before its program began */
+    uint64_t unexpected;  /* doors that connected without an attempt: 0, unless a path was changed meanwhile */
+    uint64_t connections; /* sent to the caller, one for each door */
+};
+
 /* The first fields of a plan, in a message or in a memfd. */
 struct ck_wire_order {
     uint32_t kind;
@@ -231,12 +291,14 @@ struct ck_wire_plan {
     uint32_t envc;
     uint64_t argv_at;
     uint64_t env_at;
-    uint64_t path_at; /* 0: execute the descriptor */
-    uint64_t root_at; /* in a jail: path on the host of CK_WIRE_CWD, which is the root */
-    uint64_t cwd_at;  /* in a jail: the working directory inside */
+    uint64_t path_at;      /* 0: execute the descriptor */
+    uint64_t root_at;      /* in a jail: path on the host of CK_WIRE_CWD, which is the root */
+    uint64_t cwd_at;       /* in a jail: the working directory inside */
+    uint64_t inherited_at; /* struct ck_wire_inherited; 0: none */
     uint32_t workspace;
     uint64_t deadline_ns;
     uint64_t kill_ns;           /* time of the SIGKILL that follows the SIGTERM of the deadline */
+    uint64_t number;            /* of the plans of this warden, from 1 on */
     uint64_t limits[CK_LIMITS]; /* 0: none */
 };
 
@@ -293,10 +355,12 @@ struct ck_wire_report {
     uint64_t user_us;
     uint64_t system_us;
     uint64_t ended_ns;
+    uint64_t number;                   /* of the plan; 0: it was not received completely. A plan may have two reports */
     uint32_t held;                     /* for a proof: a bit for each enum ck_jail_layer */
     char message[CK_WIRE_MESSAGE_MAX]; /* message of bwrap if it did not run the tool; NUL-terminated */
     uint32_t limit_held[CK_LIMITS];    /* enum ck_held */
     uint32_t limit_hit;                /* a bit for each enum ck_limit that the run hit, as far as is known */
+    struct ck_wire_counts counts;      /* of a cage */
 };
 
 /* What a stage does, for messages: "enter the working directory of". */
@@ -316,6 +380,7 @@ struct ck_wire_strings {
     const char *path; /* or NULL, like the next two */
     const char *root;
     const char *cwd;
+    const struct ck_wire_inherited *inherited;
 };
 
 /*

@@ -19,7 +19,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <linux/prctl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -63,7 +62,7 @@ static long place_descriptors(const struct ck_bwrap_child *bwrap_child)
     for (int i = 0; i < passed && r >= 0; i++)
         r = moved[i] = move(sources[i]);
     if (r >= 0)
-        r = CK_RAW3(close_range, 3, ~0u, CLOSE_RANGE_CLOEXEC);
+        r = ck_nolibc_close_on_exec_from(3);
     if (r >= 0)
         /* stderr of bwrap is the status file: its messages go after struct ck_init_status. */
         r = CK_RAW3(dup3, moved[CK_BWRAP_INIT_STATUS - CK_BWRAP_INIT_PROGRAM], 2, 0);

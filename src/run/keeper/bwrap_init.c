@@ -407,6 +407,7 @@ void ck_keeper_start(const long *stack)
                               .in_bwrap = true,
                               .ended_fd = -1,
                               .alone_fd = -1,
+                              .report_fd = -1,
                               .gate_fd = CK_BWRAP_INIT_GATE};
     long init_status = map_file(CK_BWRAP_INIT_STATUS, PROT_READ | PROT_WRITE, MAP_SHARED);
     if (failed(init_status) || stack[0] < ARGUMENTS)

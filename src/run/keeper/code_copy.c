@@ -84,6 +84,26 @@ static long make_copy(int from_fd, int directory_fd, const char *name, const str
     return r < 0 ? r : open_mount(directory_fd, name);
 }
 
+long ck_code_copy_write(int directory_fd, const char *name, const unsigned char *data, size_t bytes)
+{
+    long fd = CK_RAW4(openat, directory_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0555);
+    if (fd < 0)
+        return fd;
+    long r = write_all((int)fd, data, bytes, 0);
+    ck_nolibc_close((int)fd);
+    return r;
+}
+
+long ck_code_copy_mount(int directory_fd, const char *name, int root_fd, const char *inside)
+{
+    long tree = open_mount(directory_fd, name);
+    if (tree < 0)
+        return tree;
+    long r = CK_RAW5(move_mount, tree, "", root_fd, inside, MOVE_MOUNT_F_EMPTY_PATH);
+    ck_nolibc_close((int)tree);
+    return r;
+}
+
 long ck_code_copy_place(const struct ck_native_program *program, uint32_t number, const char *from,
                         const struct ck_code_copy_place *place)
 {

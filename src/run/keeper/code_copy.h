@@ -1,4 +1,7 @@
-/* code_copy.h - puts a changed copy of a file over that file, inside a jail (CK_NATIVE_OP_COPY_CODE). */
+/*
+ * code_copy.h - puts another file over a file inside a jail: a changed copy of it
+ * (CK_NATIVE_OP_COPY_CODE), or a door (CK_NATIVE_OP_DOOR).
+ */
 #ifndef CK_RUN_KEEPER_CODE_COPY_H
 #define CK_RUN_KEEPER_CODE_COPY_H
 
@@ -16,5 +19,12 @@ struct ck_code_copy_place {
  */
 long ck_code_copy_place(const struct ck_native_program *program, uint32_t number, const char *from,
                         const struct ck_code_copy_place *place);
+
+/*
+ * The same in two steps, for a file with these bytes: writes it into a directory of a tmpfs, and
+ * mounts it over a file inside, as often as needed. 0 or a negative errno.
+ */
+long ck_code_copy_write(int directory_fd, const char *name, const unsigned char *data, size_t bytes);
+long ck_code_copy_mount(int directory_fd, const char *name, int root_fd, const char *inside);
 
 #endif

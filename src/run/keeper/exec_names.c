@@ -15,6 +15,7 @@
 #include "run/keeper/exec_names.h"
 
 #include "run/create.h"
+#include "run/keeper/cage.h"
 #include "run/keeper/init.h"
 #include "run/keeper/learn.h"
 #include "run/keeper/listener.h"
@@ -206,17 +207,21 @@ void ck_exec_names_show(struct ck_exec_names *names, int fd)
 
 /* ---- what the kernel will say ---- */
 
+bool ck_exec_names_is_listed(const struct ck_native_jail *jail, const struct stat *file)
+{
+    for (uint32_t i = 0; i < jail->program->execs_count; i++)
+        if (jail->exec_files[i].device == file->st_dev && jail->exec_files[i].inode == file->st_ino)
+            return true;
+    return false;
+}
+
 /* ret_directories: the list has directories too, and with workspace_code the root is one. */
 static bool is_listed(const struct ck_native_jail *jail, const struct stat *file, bool *ret_directories)
 {
     *ret_directories = jail->program->workspace_code != 0;
-    for (uint32_t i = 0; i < jail->program->execs_count; i++) {
-        const struct ck_native_jail_file *listed = &jail->exec_files[i];
-        if (listed->device == file->st_dev && listed->inode == file->st_ino)
-            return true;
-        *ret_directories = *ret_directories || listed->directory;
-    }
-    return false;
+    for (uint32_t i = 0; i < jail->program->execs_count; i++)
+        *ret_directories = *ret_directories || jail->exec_files[i].directory;
+    return ck_exec_names_is_listed(jail, file);
 }
 
 /*
@@ -366,6 +371,13 @@ void ck_exec_names_read_by(struct ck_exec_names *names, uint32_t pid)
     read_link(link, names->by, sizeof(names->by));
 }
 
+static void read_all_by(struct ck_exec_names *names, uint32_t pid)
+{
+    ck_exec_names_read_by(names, pid);
+    if (ck_native_is_cage(names->jail->program))
+        ck_cage_append_parents(names, pid);
+}
+
 /* ---- files that were looked for ---- */
 
 static void note_looked_for(const struct ck_exec_names *names, const struct ck_exec_names_looked_for *slot)
@@ -422,7 +434,7 @@ static void examine_question(struct ck_exec_names *names, int listener_fd, const
         return;
     if (refusal_of(names, (int)fd) != 0) {
         ck_exec_names_show(names, (int)fd);
-        ck_exec_names_read_by(names, asked->pid);
+        read_all_by(names, asked->pid);
         if (ck_listener_still_asks(listener_fd, asked))
             look_for(names, ck_exec_names_last_part(names->given));
     } else if (is_regular((int)fd)) {
@@ -431,15 +443,37 @@ static void examine_question(struct ck_exec_names *names, int listener_fd, const
     ck_nolibc_close((int)fd);
 }
 
-/* Will the kernel execute it? */
-static bool examine_execution(struct ck_exec_names *names, int listener_fd, const struct seccomp_notif *asked,
-                              const struct ck_exec_names_target *target)
+/*
+ * A door, on a mount where it may be executed. It is no script and needs no interpreter, and every call of
+ * a tool waits for the answer, so nothing more is asked.
+ */
+static bool is_door(struct ck_exec_names *names, int fd)
+{
+    struct stat file;
+    struct statfs mount;
+    if (!ck_native_is_cage(names->jail->program) || CK_RAW2(fstat, fd, &file) < 0)
+        return false;
+    names->file = (struct ck_exec_names_file){.device = file.st_dev, .inode = file.st_ino, .error = EACCES};
+    return ck_cage_is_door(names->jail, &names->file) && CK_RAW2(fstatfs, fd, &mount) == 0 &&
+           (mount.f_flags & NOEXEC) == 0;
+}
+
+/* What will the kernel do? */
+static enum ck_cage_fate examine_execution(struct ck_exec_names *names, int listener_fd,
+                                           const struct seccomp_notif *asked, const struct ck_exec_names_target *target)
 {
     char name[CK_EXEC_NAMES_TEXT];
     (void)copy_short(name, ck_exec_names_last_part(names->given));
     long fd = ck_exec_names_open_given(names, asked->pid, target);
     if (fd < 0)
-        return false;
+        return ck_cage_fate_of_error(fd);
+    if (is_door(names, (int)fd)) {
+        ck_nolibc_close((int)fd);
+        find(names, name);
+        return CK_CAGE_DOOR;
+    }
+    enum ck_cage_fate fate =
+        ck_native_is_cage(names->jail->program) ? ck_cage_fate_of_file(names, (int)fd) : CK_CAGE_CARRIER;
     int32_t error = refusal_of(names, (int)fd);
     if (error != 0) {
         ck_exec_names_show(names, (int)fd);
@@ -449,14 +483,29 @@ static bool examine_execution(struct ck_exec_names *names, int listener_fd, cons
     }
     if (error == 0) {
         find(names, name);
-        return true;
+        /* Of a script, the interpreter: it may be a door. */
+        return ck_cage_is_door(names->jail, &names->file) ? CK_CAGE_DOOR : fate;
     }
-    ck_exec_names_read_by(names, asked->pid);
+    read_all_by(names, asked->pid);
     if (!ck_listener_still_asks(listener_fd, asked))
-        return false;
+        return CK_CAGE_FAILED;
     names->jail->init_status->names_execs = 1;
     ck_exec_names_note(names, &names->file, names->shown, names->by);
-    return false;
+    return CK_CAGE_REFUSED;
+}
+
+/* The execution itself, and not a question about one. */
+static void count_execution(struct ck_exec_names *names, int listener_fd, const struct seccomp_notif *asked,
+                            const struct ck_exec_names_target *target, bool readable)
+{
+    const struct ck_native_program *program = names->jail->program;
+    enum ck_cage_fate fate = readable ? examine_execution(names, listener_fd, asked, target) : CK_CAGE_FAILED;
+    if (ck_native_is_cage(program))
+        ck_cage_count(names->jail, fate);
+    if (program->learn != 0 && (fate == CK_CAGE_CARRIER || fate == CK_CAGE_WORKSPACE))
+        ck_learn_execution(names, listener_fd, asked, target);
+    if (!readable && names->sealed && ck_listener_still_asks(listener_fd, asked))
+        ck_exec_names_note(names, &(struct ck_exec_names_file){.error = EACCES}, "", "");
 }
 
 int32_t ck_exec_names_judge(struct ck_exec_names *names, int listener_fd, const struct seccomp_notif *asked)
@@ -464,15 +513,13 @@ int32_t ck_exec_names_judge(struct ck_exec_names *names, int listener_fd, const 
     const struct ck_exec_names_target target = target_of(asked);
     bool readable = ck_exec_names_read(names, asked->pid, target.path_at);
     names->shown[0] = names->by[0] = '\0';
+    names->file = (struct ck_exec_names_file){0};
     if (target.only_asks) {
         if (readable)
             examine_question(names, listener_fd, asked, &target);
         return 0;
     }
-    bool executes = readable && (target.flags & CK_CREATE_ONLY_CHECK) == 0;
-    if (executes && examine_execution(names, listener_fd, asked, &target) && names->jail->program->learn != 0)
-        ck_learn_execution(names, listener_fd, asked, &target);
-    else if (!readable && names->sealed && ck_listener_still_asks(listener_fd, asked))
-        ck_exec_names_note(names, &(struct ck_exec_names_file){.error = EACCES}, "", "");
+    if ((target.flags & CK_CREATE_ONLY_CHECK) == 0)
+        count_execution(names, listener_fd, asked, &target, readable);
     return names->sealed ? -EACCES : 0;
 }

@@ -13,6 +13,7 @@
 struct ck_init_status;
 struct ck_native_jail;
 struct seccomp_notif;
+struct stat;
 
 struct ck_exec_names_file {
     uint64_t device, inode;
@@ -80,6 +81,9 @@ long ck_exec_names_open_given(struct ck_exec_names *names, uint32_t pid, const s
  * Reads the interpreter of a script into names->given, as the kernel does. False: it is no script.
  */
 bool ck_exec_names_read_interpreter(struct ck_exec_names *names, int fd);
+
+/* Is the file itself in the list of the jail, and not only its directory? */
+bool ck_exec_names_is_listed(const struct ck_native_jail *jail, const struct stat *file);
 
 /* openat, close-on-exec, without a notification. A descriptor or a negative errno. */
 long ck_exec_names_open(const struct ck_exec_names *names, const char *path, int flags);

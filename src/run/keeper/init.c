@@ -12,6 +12,7 @@
 
 #include "jail/native_ops.h"
 #include "run/create.h"
+#include "run/keeper/cage.h"
 #include "run/keeper/child.h"
 #include "run/keeper/direct_attempts.h"
 #include "run/keeper/exec_names.h"
@@ -30,7 +31,6 @@
 #include <linux/landlock.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
-#include <poll.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -39,6 +39,20 @@
 /* From Landlock ABI 4; the headers of the build may be older. */
 #define RULE_NET_PORT 2
 #define CONNECT_TCP UINT64_C(2)
+#define IOCTL_DEV (UINT64_C(1) << 15) /* from ABI 5 */
+/* From Linux 6.3. */
+#define SET_MDWE 65
+#define MDWE_REFUSE_EXEC_GAIN 1
+
+static long find_door(struct ck_native_jail *jail)
+{
+    struct stat file = {0};
+    if (!ck_native_is_cage(jail->program))
+        return 0;
+    long r = CK_RAW4(newfstatat, AT_FDCWD, CK_JAIL_DOOR, &file, 0);
+    jail->door = (struct ck_native_jail_file){.device = file.st_dev, .inode = file.st_ino};
+    return r;
+}
 
 long ck_init_open_execs(struct ck_native_jail *jail)
 {
@@ -58,7 +72,7 @@ long ck_init_open_execs(struct ck_native_jail *jail)
         jail->exec_files[i] = (struct ck_native_jail_file){
             .device = file.st_dev, .inode = file.st_ino, .directory = S_ISDIR(file.st_mode)};
     }
-    return 0;
+    return find_door(jail);
 }
 
 /*
@@ -152,6 +166,32 @@ static long allow_path(int ruleset_fd, const char *path, uint64_t access)
     return r;
 }
 
+/* The other directories that were bound to be written. */
+static long allow_writable(int ruleset_fd, const struct ck_native_program *program)
+{
+    const struct ck_native_op *ops = ck_native_ops(program);
+    long r = 0;
+    for (uint32_t i = 0; i < program->ops_count && r == 0; i++) {
+        const char *inside = ck_native_text(program, ops[i].inside);
+        if (ops[i].op != CK_NATIVE_OP_BIND_WRITABLE)
+            continue;
+        /* The path is relative to the root, and the warden works there. */
+        r = allow_path(ruleset_fd, inside, writes_of(program));
+    }
+    return r;
+}
+
+/*
+ * A shell with a terminal opens it by this name, to choose which job has it. Without Landlock's right
+ * for ioctl that would fail. The name leads to the terminal of the cage, or to none.
+ */
+static long allow_terminal(int ruleset_fd, const struct ck_native_program *program)
+{
+    const uint64_t rights = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | IOCTL_DEV;
+    long r = allow_path(ruleset_fd, "/dev/tty", rights & program->landlock_fs);
+    return r == -ENOENT ? 0 : r;
+}
+
 long ck_init_make_rules(const struct ck_native_jail *jail)
 {
     const struct ck_native_program *program = jail->program;
@@ -169,14 +209,38 @@ long ck_init_make_rules(const struct ck_native_jail *jail)
         r = allow_path((int)fd, "/", reads);
     if (r == 0)
         r = allow_path((int)fd, CK_JAIL_TMP, writes_of(program));
+    if (r == 0 && program->guarded != 0)
+        r = allow_path((int)fd, CK_JAIL_PRIVATE, writes_of(program));
+    if (r == 0)
+        r = allow_writable((int)fd, program);
     if (r == 0)
         r = allow_path((int)fd, "/dev", reads | LANDLOCK_ACCESS_FS_WRITE_FILE);
+    if (r == 0 && ck_native_is_cage(program))
+        r = allow_terminal((int)fd, program);
     for (uint32_t i = 0; i < program->execs_count && r == 0; i++)
         r = allow((int)fd, jail->exec_fds[i], LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE);
     if (r == 0)
         return fd;
     ck_nolibc_close((int)fd);
     return r;
+}
+
+bool ck_init_has_rule_for_root(const struct ck_init_run *run)
+{
+    const struct ck_native_program *program = run->jail->program;
+    return run->workspace != CK_WORKSPACE_RO || program->workspace_code != 0 || program->guarded != 0;
+}
+
+/*
+ * A tool that a cage calls has files of the root as descriptors, from the mount of the cage. Opened once
+ * more, as /dev/stdin, they are not beneath the tool's own "/", so to read them needs a rule, too.
+ */
+static uint64_t rights_on_root(const struct ck_init_run *run)
+{
+    const struct ck_native_program *program = run->jail->program;
+    const uint64_t reads = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+    return (run->workspace != CK_WORKSPACE_RO ? writes_of(program) : 0) | (program->guarded != 0 ? reads : 0) |
+           (program->workspace_code != 0 ? (uint64_t)LANDLOCK_ACCESS_FS_EXECUTE : 0);
 }
 
 /*
@@ -194,10 +258,8 @@ static long restrict_files(const struct ck_init_run *run)
     long r = 0;
     if (run->in_bwrap)
         r = allow_path((int)fd, "/dev/shm", writes_of(program));
-    if (r == 0 && (run->workspace != CK_WORKSPACE_RO || program->workspace_code != 0))
-        r = allow_path((int)fd, ck_native_root(program),
-                       (run->workspace != CK_WORKSPACE_RO ? writes_of(program) : 0) |
-                           (program->workspace_code != 0 ? (uint64_t)LANDLOCK_ACCESS_FS_EXECUTE : 0));
+    if (r == 0 && ck_init_has_rule_for_root(run))
+        r = allow_path((int)fd, ck_native_root(program), rights_on_root(run));
     if (r == 0)
         r = CK_RAW2(landlock_restrict_self, fd, 0);
     ck_nolibc_close((int)fd);
@@ -219,6 +281,18 @@ static bool notifies(const struct ck_native_program *program)
 }
 
 /*
+ * From Linux 6.3, and for all descendants: no mapping becomes code after it could be written. Without it
+ * a carrier can still run no other program; only what it maps by itself is not restricted.
+ */
+static long forbid_new_code(const struct ck_native_program *program)
+{
+    if (program->no_new_code == 0)
+        return 0;
+    long r = CK_RAW5(prctl, SET_MDWE, MDWE_REFUSE_EXEC_GAIN, 0, 0, 0);
+    return r == -EINVAL ? 0 : r;
+}
+
+/*
  * With a network the filter would have forbidden to make that, so it is applied here and not with
  * the others. So it is where everything that is refused is named.
  */
@@ -229,6 +303,8 @@ static long drop_privileges(const struct ck_init_run *run, struct ck_listener *l
     long r = restrict_files(run);
     if (r == 0)
         r = ck_init_drop_capabilities();
+    if (r == 0)
+        r = forbid_new_code(program);
     if (r < 0 || !ck_native_filters_late(program))
         return r;
     if (!notifies(program))
@@ -275,11 +351,7 @@ long ck_init_cover_keys(const char *cover)
  */
 static bool stream_held(const struct ck_init_run *run)
 {
-    struct pollfd polled[2] = {{.fd = run->child->fds[CK_WIRE_STDOUT_READ]},
-                               {.fd = run->child->fds[CK_WIRE_STDERR_READ]}};
-    struct timespec now = {0};
-    (void)CK_RAW5(ppoll, polled, 2, &now, NULL, 0);
-    bool open = (polled[0].revents & POLLHUP) == 0 || (polled[1].revents & POLLHUP) == 0;
+    bool open = ck_nolibc_is_written(run->child->fds + CK_WIRE_STDOUT_READ);
     return open && CK_RAW2(kill, -1, 0) == 0;
 }
 
@@ -356,7 +428,7 @@ static long prepare(struct ck_init_run *run, struct ck_listener *listener, uint3
     if (r == 0 && program->gate_port != 0)
         r = ck_gate_make(program, run->gate_fd,
                          program->gate_reports_attempts != 0 ? &listener->attempts->report_fd : NULL);
-    if (program->gate_port != 0 && !run->prepared_fds)
+    if (program->gate_port != 0 && !run->prepared_fds && !ck_native_is_cage(program))
         ck_nolibc_close(run->gate_fd);
     if (r == 0) {
         *ret_stage = CK_STAGE_STDIO;
@@ -368,6 +440,8 @@ static long prepare(struct ck_init_run *run, struct ck_listener *listener, uint3
     }
     if (r == 0)
         r = drop_privileges(run, listener);
+    if (r == 0 && ck_native_is_cage(program))
+        r = ck_cage_check(listener->fd);
     if (r == 0) {
         *ret_stage = CK_STAGE_EXECUTE;
         r = ck_init_find_executable(run);
@@ -387,22 +461,38 @@ static void wait_for_tool(const struct ck_init_run *run, struct ck_listener *lis
 }
 
 /*
+ * Every process here descends from init, and an orphan becomes its child. So nothing is left when it
+ * has no child, of either kind (__WALL). kill(-1) would say the same, but looks at every process of
+ * the machine.
+ */
+static bool is_alone(void)
+{
+    siginfo_t info;
+    long r;
+    do {
+        info = (siginfo_t){0};
+        r = CK_RAW5(waitid, P_ALL, 0, &info, WEXITED | WNOHANG | __WALL, NULL);
+    } while (r == 0 && info.si_pid != 0);
+    return r == -ECHILD;
+}
+
+/*
  * The tool has been reaped. If nothing else is left here, the run is over: only our own end remains,
- * and nobody needs to wait for that. kill(-1) counts every process but us, also one that nobody has
- * waited for yet.
+ * and nobody needs to wait for that.
  */
 static void report_alone(const struct ck_init_run *run)
 {
     struct ck_init_status *init_status = run->jail->init_status;
     static const uint64_t one = 1;
     struct rusage usage;
-    if (run->alone_fd < 0 || init_status->ended == 0 || CK_RAW2(kill, -1, 0) != -ESRCH ||
-        CK_RAW2(getrusage, RUSAGE_CHILDREN, &usage) < 0)
+    if (run->alone_fd < 0 || init_status->ended == 0 || !is_alone() || CK_RAW2(getrusage, RUSAGE_CHILDREN, &usage) < 0)
         return;
     init_status->user_us = ck_nolibc_us(usage.ru_utime);
     init_status->system_us = ck_nolibc_us(usage.ru_stime);
     init_status->max_rss_kib = (uint64_t)usage.ru_maxrss;
     init_status->alone = 1;
+    ck_init_report_send(run);
+    /* The warden then has work that nobody waits for. */
     (void)CK_RAW3(write, run->alone_fd, &one, sizeof(one));
 }
 
@@ -418,6 +508,8 @@ static void take_descriptors(const struct ck_init_run *run)
     }
     for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
         ck_nolibc_close(run->child->fds[i]);
+    for (unsigned i = 0; i < run->child->passed_count; i++)
+        ck_nolibc_close(run->child->fds[CK_WIRE_PASSED + i]);
 }
 
 void ck_init_serve(struct ck_init_run *run)
@@ -428,6 +520,7 @@ void ck_init_serve(struct ck_init_run *run)
     const struct ck_native_program *program = run->jail->program;
     struct ck_listener listener = {
         .fd = -1, .ended_fd = -1, .attempts = &attempts, .exec_names = &exec_names, .jail = run->jail};
+    listener.caller_fd = run->gate_fd;
     uint32_t stage;
     attempts.init_status = init_status;
     attempts.gate_port = program->gate_port;

@@ -6,7 +6,9 @@
 #define CK_RUN_KEEPER_INIT_H
 
 #include "run/create.h"
+#include "run/keeper/init_report.h"
 #include "run/keeper/limiter.h"
+#include "run/wire.h"
 
 struct ck_child;
 struct ck_native_jail;
@@ -38,8 +40,14 @@ struct ck_init_status {
     int32_t shortage;                    /* of a proof: a call failed with this errno for lack of resources */
     struct ck_rlimit rlimits[CK_LIMITS]; /* from the warden to the init of a bwrap jail */
     uint32_t rlimit_count;
-    uint32_t null_stdin, sealed; /* from the warden, too: fields of struct ck_child */
+    uint32_t null_stdin, sealed;  /* from the warden, too: fields of struct ck_child */
+    struct ck_wire_counts counts; /* of a cage (cage.c) */
+    struct ck_init_report own_report;
 };
+
+_Static_assert(sizeof(struct ck_init_status) <= CK_INIT_STATUS_MESSAGE_AT, "bwrap's messages begin after it");
+
+struct ck_prepared;
 
 struct ck_init_run {
     struct ck_native_jail *jail;
@@ -55,11 +63,14 @@ struct ck_init_run {
     int enter_fd;          /* cgroup.procs of the cgroup with the limits, or -1 */
     int ended_fd;          /* signalfd for SIGCHLD, which must be blocked; -1: init makes one if it needs it */
     int alone_fd;          /* an eventfd, raised when init_status->alone is set; -1: it is not set */
-    int gate_fd;           /* with egress: a socket to the caller, for the listener; -1: it stays in init; of a
+    int report_fd;         /* the warden's socket to the caller; -1: init does not report */
+    int gate_fd;           /* a socket to the caller, for the listener of a run with egress and for the
+                              connections of a cage; -1: the listener stays in init; of a
                               prepared init: rest_fd, and the warden passes it on */
     int *prepared_fds;     /* created before its plan came (prepared.h): where its descriptors go; or NULL */
     int start_fd, rest_fd; /* then: sockets that these come through */
-    int null_fd;           /* then: the /dev/null inside */
+    const struct ck_prepared *prepared; /* then: of the warden */
+    int null_fd;                        /* then: the /dev/null inside */
 };
 
 /*
@@ -93,6 +104,9 @@ long ck_init_restrict_calls(const void *code, uint32_t count);
 long ck_init_restrict_program(struct ck_native_jail *jail);
 
 long ck_init_drop_capabilities(void);
+
+/* Whether Landlock has a rule for the root: then an init was made for one root. */
+bool ck_init_has_rule_for_root(const struct ck_init_run *run);
 
 /*
  * Mounts a file that cannot be opened over /proc/keys. That file lists the keys of the user in

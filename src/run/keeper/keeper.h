@@ -15,23 +15,29 @@
  * init    init.c       The first process of a run in a jail: it applies the layers, creates the
  *                      tool and reaps. native_jail.c builds the native jail for it.
  * child   child.c      The process of the tool until exec: a table of named steps.
+ * ready   ready.c      The process of the next tool, without a jail: it waits for its plan and is a
+ *                      child then.
  * pump    pump.c       Copies the caller's stdin into a pipe, for a tool in a jail.
  * bwrap   bwrap.c      The process of bwrap until exec.
  *
  * What they use:
  *
+ * receiver.c           The process of the next tool receives its plan in place of the warden.
+ * init_report.c        The report of a run, sent by its init.
  * gate.c               The one way out of a run with egress: a listener that the caller accepts on.
  * direct_attempts.c    Reports to the caller which connections the tool tried without the gate.
  * prove.c              Tries to get out of a jail before the first run in it.
  * prove_no_userns.c    The same for the native jail without user namespaces.
  * trial.c              Tries one layer on this machine, for doctor.
+ * pass_signal.c        Keeps signals of a door that come before its tool exists.
  * tree.c               Finds all descendants of a process, and sends them signals.
  * cgroup.c             One cgroup v2 directory per warden, for cgroup.kill.
  * limiter.c            Limits on memory, processes and CPU time.
  * nolibc.c             The entry point, and the few functions that a C library would provide.
  *
- * Two more programs are made of these files: bwrap_init.c, which bwrap executes, and witness.c,
- * the first process of a container that is traced.
+ * Three more programs are made of these files: bwrap_init.c, which bwrap executes, witness.c, the
+ * first process of a container that is traced, and door.c, what is at the path of a tool in the
+ * cage of guard.
  *
  * The keeper and each warden watch a pidfd of the caller. When the caller dies, by SIGKILL or
  * otherwise, each warden kills its own tree. No warden depends on another process for that.
@@ -41,12 +47,9 @@
 
 #include "run/wire.h"
 
-/* Wardens, trials and proofs of one keeper at the same time. */
-#define CK_WARDENS_MAX 16384
-
 /*
- * Where a program begins: main.c, bwrap_init.c and witness.c define one each. The stack is as the
- * kernel made it: the number of arguments, the arguments, NULL, the environment, NULL.
+ * Where a program begins: main.c, bwrap_init.c, witness.c and door.c define one each. The stack is
+ * as the kernel made it: the number of arguments, the arguments, NULL, the environment, NULL.
  */
 __attribute__((noreturn, used)) void ck_keeper_start(const long *stack);
 

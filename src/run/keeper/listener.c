@@ -11,6 +11,8 @@
  */
 #include "run/keeper/listener.h"
 
+#include "base/door_wire.h"
+#include "run/keeper/cage.h"
 #include "run/keeper/direct_attempts.h"
 #include "run/keeper/exec_names.h"
 #include "run/keeper/native_jail.h"
@@ -107,9 +109,14 @@ static struct ck_exec_names *names_of(struct ck_listener *listener)
     return listener->exec_names;
 }
 
-/* 0: the call continues in the kernel; else it fails with this negative errno. */
+/*
+ * 0: the call continues in the kernel. Negative: it fails with this errno. CK_CAGE_ANSWERED: it has its
+ * answer.
+ */
 static int32_t judge(struct ck_listener *listener, const struct seccomp_notif *asked)
 {
+    if (asked->data.nr == CK_DOOR_CONNECT)
+        return ck_cage_connect(names_of(listener), listener->fd, listener->caller_fd, asked);
     if (ck_exec_names_concerns(asked))
         return ck_exec_names_judge(names_of(listener), listener->fd, asked);
     if (ck_why_concerns(asked)) {
@@ -135,6 +142,8 @@ static void answer(struct ck_listener *listener)
         return;
     reply.notif.id = question.notif.id;
     reply.notif.error = judge(listener, &question.notif);
+    if (reply.notif.error == CK_CAGE_ANSWERED)
+        return;
     reply.notif.flags = reply.notif.error == 0 ? (uint32_t)SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0;
     if (CK_RAW3(ioctl, listener->fd, SECCOMP_IOCTL_NOTIF_SEND, &reply) != -EINVAL)
         return;

@@ -16,6 +16,7 @@ struct ck_listener {
     struct ck_direct_attempts *attempts; /* answers what is about sockets */
     struct ck_exec_names *exec_names;    /* answers what is about executions */
     const struct ck_native_jail *jail;
+    int caller_fd; /* of a cage: a socket to the caller, for connections */
     bool sealed;   /* the tool may execute nothing */
     uint32_t tool; /* its pid */
     /*

@@ -331,7 +331,7 @@ static void make_warden(int socket_fd, int jail_fd, const struct ck_wire_try *me
         .socket_fd = socket_fd, .cgroup_fd = -1, .jail_fd = jail_fd, .groups = {.leaf_fd = -1}};
     start.jailed = message->trial != CK_WIRE_NO_JAIL;
     long number = ++keeper.last_number;
-    long pid = keeper.warden_count < CK_WARDENS_MAX ? make_groups(&start, number, limited) : -EAGAIN;
+    long pid = keeper.warden_count < CK_WARDENS_MAX ? make_groups(&start, number, limited) : -CK_WIRE_FULL;
     if (pid == 0)
         pid = add_child(create_warden(&start, number), number);
     if (pid < 0) {
@@ -349,7 +349,7 @@ static void make_trial(int socket_fd, uint32_t trial)
 {
     struct ck_trial_start start = {.socket_fd = socket_fd, .cgroup_fd = keeper.env.cgroup_fd, .trial = trial};
     start.number = ++keeper.last_number;
-    long pid = keeper.warden_count < CK_WARDENS_MAX ? ck_create_copied(ck_trial_main, &start, -1) : -EAGAIN;
+    long pid = keeper.warden_count < CK_WARDENS_MAX ? ck_create_copied(ck_trial_main, &start, -1) : -CK_WIRE_FULL;
     if (add_child(pid, start.number) < 0) {
         const struct ck_wire_tried tried = {.kind = CK_WIRE_TRIED, .trial = trial, .error = (int32_t)-pid};
         (void)ck_nolibc_send(socket_fd, &tried, sizeof(tried), -1);
@@ -360,7 +360,7 @@ static void make_trial(int socket_fd, uint32_t trial)
 /* In the list of wardens, as a trial is. fds: the socket first; all are closed. */
 static void make_prover(ck_create_child child, void *start, const int *fds, unsigned count)
 {
-    long pid = keeper.warden_count < CK_WARDENS_MAX ? ck_create_copied(child, start, -1) : -EAGAIN;
+    long pid = keeper.warden_count < CK_WARDENS_MAX ? ck_create_copied(child, start, -1) : -CK_WIRE_FULL;
     if (add_child(pid, ++keeper.last_number) < 0) {
         const struct ck_wire_proved proved = {.kind = CK_WIRE_PROVED, .error = (int32_t)-pid};
         (void)ck_nolibc_send(fds[0], &proved, sizeof(proved), -1);

@@ -52,12 +52,11 @@
 #endif
 #define MNT_DETACH 2
 #define PLAIN (MS_NOSUID | MS_NODEV | MS_NOEXEC)
-/* A directory below the mount point of /tmp, so the mount of /tmp hides it from the run. */
+/* A directory below the mount point of the private file system, which hides it from the run. */
 #define STALE "stale"
-#define STALE_PATH CK_JAIL_TMP "/" STALE
 /* Mounted over files that the tool must not see. */
 #define COVER ".cover"
-/* A directory that exists in every /proc; put_aside moves /tmp there. */
+/* A directory that exists in every /proc; put_aside moves the private file system there. */
 #define PROC_FS "/proc/fs"
 /* Where the parts of an overlay are mounted for a moment; the tool never sees it. */
 #define OVERLAY_DIR "/" CK_JAIL_OLD_ROOT
@@ -234,6 +233,12 @@ static long run_operation(const struct ck_native_program *program, uint32_t numb
                                         root_fd, inside);
     case CK_NATIVE_OP_BIND_PLUGIN:
         return bind_plugin(operation, outside, root_fd, inside);
+    case CK_NATIVE_OP_BIND_WRITABLE:
+        return ck_native_jail_bind(operation, outside, ATTR_PLAIN, root_fd, inside);
+    case CK_NATIVE_OP_READ_ONLY:
+        return 0; /* when the root is there */
+    case CK_NATIVE_OP_DOOR:
+        return ck_code_copy_mount(root_fd, &CK_JAIL_DOOR[1], root_fd, inside);
     case CK_NATIVE_OP_COPY_CODE:
         return ck_code_copy_place(
             program, number, outside,
@@ -268,6 +273,19 @@ static long make_cover(int root_fd)
     return fd < 0 ? fd : 0;
 }
 
+/* Where the mounts of the last run are put: beneath the place of the private file system. */
+static char *stale_path(const struct ck_native_program *program, char path[32])
+{
+    (void)ck_nolibc_append_text(ck_nolibc_append_text(path, ck_native_private(program)), "/" STALE);
+    return path;
+}
+
+static long make_stale_place(const struct ck_native_program *program, int root_fd)
+{
+    char path[32];
+    return ck_native_jail_make_directory(root_fd, stale_path(program, path) + 1);
+}
+
 /*
  * The new root is mounted over the old one and filled. Then pivot_root swaps them, and the old one
  * is unmounted.
@@ -281,13 +299,16 @@ static long build_root(struct ck_native_jail *jail)
     long r = CK_RAW5(move_mount, root, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH);
     if (r == 0)
         r = ck_native_jail_make_directory((int)root, CK_JAIL_OLD_ROOT);
+    if (r == 0 && ck_native_is_cage(program))
+        r = ck_code_copy_write((int)root, &CK_JAIL_DOOR[1], (const unsigned char *)program + program->door_at,
+                               program->door_bytes);
     for (uint32_t i = 0; i < program->ops_count && r == 0; i++) {
         jail->failed_op = i + 1;
         r = run_operation(program, i, (int)root);
     }
     if (r == 0) {
         jail->failed_op = 0;
-        r = ck_native_jail_make_directory((int)root, "." STALE_PATH);
+        r = make_stale_place(program, (int)root);
     }
     if (r == 0)
         r = make_cover((int)root);
@@ -340,7 +361,7 @@ long ck_native_jail_build(struct ck_native_jail *jail, int program_fd)
     if (r < 0)
         return r;
     jail->root_ns_fd = (int)r;
-    r = ck_nolibc_open(CK_JAIL_TMP, O_PATH | O_DIRECTORY);
+    r = ck_nolibc_open(ck_native_private(jail->program), O_PATH | O_DIRECTORY);
     if (r < 0)
         return r;
     jail->below_tmp_fd = (int)r;
@@ -383,6 +404,85 @@ static uint64_t work_attributes(const struct ck_init_run *run)
            (run->workspace != CK_WORKSPACE_RW ? MOUNT_ATTR_RDONLY : 0);
 }
 
+/* In the /tmp of guard the cage can replace every directory, so no link on the way is followed. */
+static bool is_in_shared_tmp(const struct ck_native_program *program)
+{
+    return program->guarded != 0 && ck_native_in_tmp(ck_native_root(program));
+}
+
+static long move_to_place(const struct ck_native_program *program, int tree_fd)
+{
+    const char *place = ck_native_root(program);
+    if (!is_in_shared_tmp(program))
+        return CK_RAW5(move_mount, tree_fd, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH);
+    long fd = ck_native_tmp_open(place, true);
+    if (fd < 0)
+        return fd;
+    long r = CK_RAW5(move_mount, tree_fd, "", fd, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+    ck_nolibc_close((int)fd);
+    return r;
+}
+
+/* If something else is there, nothing is unmounted. */
+static void unmount_root(const struct ck_native_program *program)
+{
+    const char *place = ck_native_root(program);
+    if (!is_in_shared_tmp(program)) {
+        (void)CK_RAW2(umount2, place, MNT_DETACH);
+        return;
+    }
+    long fd = ck_native_tmp_open(place, false);
+    if (fd < 0)
+        return;
+    if (CK_RAW1(fchdir, fd) == 0)
+        (void)CK_RAW2(umount2, ".", MNT_DETACH);
+    (void)CK_RAW1(chdir, "/");
+    ck_nolibc_close((int)fd);
+}
+
+/*
+ * A mount point cannot be renamed or removed, so the cage cannot put another file in its place. What is
+ * not there is left out; a symlink is refused, because its target would stay as it is.
+ */
+static long make_read_only(int root_fd, const char *name)
+{
+    struct stat found = {0};
+    long fd = CK_RAW3(openat, root_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return fd == -ENOENT ? 0 : fd;
+    long r = CK_RAW2(fstat, fd, &found);
+    if (r == 0 && S_ISLNK(found.st_mode))
+        r = -ELOOP;
+    long tree =
+        r < 0 ? r : CK_RAW3(open_tree, fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
+    if (tree >= 0) {
+        r = set_attributes((int)tree, ATTR_SHOWN);
+        if (r == 0)
+            r = CK_RAW5(move_mount, tree, "", fd, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+        ck_nolibc_close((int)tree);
+    }
+    ck_nolibc_close((int)fd);
+    return tree < 0 ? tree : r;
+}
+
+static long make_names_read_only(const struct ck_native_program *program)
+{
+    const struct ck_native_op *ops = ck_native_ops(program);
+    const char *place = ck_native_root(program);
+    long fd = -1, r = 0;
+    for (uint32_t i = 0; i < program->ops_count && r == 0; i++) {
+        if (ops[i].op != CK_NATIVE_OP_READ_ONLY)
+            continue;
+        if (fd < 0)
+            fd = is_in_shared_tmp(program) ? ck_native_tmp_open(place, false)
+                                           : ck_nolibc_open(place, O_PATH | O_DIRECTORY);
+        r = fd < 0 ? fd : make_read_only((int)fd, ck_native_text(program, ops[i].inside));
+    }
+    if (fd >= 0)
+        ck_nolibc_close((int)fd);
+    return r;
+}
+
 /*
  * The repository stays mounted at its place for the next run if that has the same. A tree of another
  * mount namespace cannot be copied, so the warden enters the namespace of the host for the copy.
@@ -393,7 +493,7 @@ long ck_native_jail_place_root(const struct ck_init_run *run)
     const char *place = ck_native_root(jail->program);
     struct stat held = {0};
     long r = CK_RAW2(fstat, run->root_fd, &held);
-    if (r == 0 && ck_native_in_tmp(place))
+    if (r == 0 && ck_native_in_tmp(place) && jail->program->guarded == 0)
         r = ck_native_tmp_make(place);
     if (r < 0)
         return r;
@@ -401,7 +501,7 @@ long ck_native_jail_place_root(const struct ck_init_run *run)
         jail->work_mode == run->workspace)
         return 0;
     if (jail->work_mounted)
-        (void)CK_RAW2(umount2, place, MNT_DETACH);
+        unmount_root(jail->program);
     jail->work_mounted = false;
     r = CK_RAW2(setns, jail->host_ns_fd, CLONE_NEWNS);
     if (r < 0)
@@ -412,9 +512,11 @@ long ck_native_jail_place_root(const struct ck_init_run *run)
         return r < 0 ? r : tree;
     r = set_attributes((int)tree, work_attributes(run));
     if (r == 0)
-        r = CK_RAW5(move_mount, tree, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH);
+        r = move_to_place(jail->program, (int)tree);
     ck_nolibc_close((int)tree);
     jail->work_mounted = r == 0;
+    if (r == 0)
+        r = make_names_read_only(jail->program);
     jail->work_device = held.st_dev;
     jail->work_inode = held.st_ino;
     jail->work_mode = run->workspace;
@@ -487,14 +589,16 @@ static long mount_tmp(struct ck_native_jail *jail)
     const struct ck_native_program *program = jail->program;
     if (jail->tmp_mounted)
         return 0;
-    long r = CK_RAW5(mount, "tmp", CK_JAIL_TMP, "tmpfs", PLAIN, ck_native_text(program, program->tmp_options_at));
+    bool guarded = program->guarded != 0;
+    long r = CK_RAW5(mount, "tmp", ck_native_private(program), "tmpfs", PLAIN,
+                     ck_native_text(program, program->tmp_options_at));
     if (r < 0)
         return r;
     jail->tmp_mounted = true;
-    r = CK_RAW3(mkdirat, AT_FDCWD, CK_JAIL_SCRATCH, 0700);
+    r = CK_RAW3(mkdirat, AT_FDCWD, guarded ? CK_JAIL_PRIVATE_SCRATCH : CK_JAIL_SCRATCH, 0700);
     if (r == 0)
-        r = CK_RAW3(mkdirat, AT_FDCWD, CK_JAIL_SHM, 0700);
-    return r < 0 ? r : ck_native_tmp_bind_all(program);
+        r = CK_RAW3(mkdirat, AT_FDCWD, guarded ? CK_JAIL_PRIVATE_SHM : CK_JAIL_SHM, 0700);
+    return r < 0 || guarded ? r : ck_native_tmp_bind_all(program);
 }
 
 /* Called by the init: a new /proc shows the pid namespace of the process that mounts it. */
@@ -550,16 +654,17 @@ static long move(const char *from, const char *to)
 }
 
 /*
- * Moves /tmp into /proc and then /proc away: one tree, because each unmounted tree waits for its
+ * Moves the private file system into /proc and then /proc away: one tree, because each unmounted tree waits for its
  * own grace period.
  */
 static long put_aside(struct ck_native_jail *jail)
 {
-    long r = move(CK_JAIL_TMP, PROC_FS);
+    char path[32];
+    long r = move(ck_native_private(jail->program), PROC_FS);
     if (r < 0)
         return r;
     jail->tmp_mounted = false;
-    r = move("/proc", STALE_PATH);
+    r = move("/proc", stale_path(jail->program, path));
     jail->init_status->proc_mounted = r < 0;
     jail->stale_mounted = r == 0;
     return r;
@@ -570,7 +675,7 @@ long ck_native_jail_unmount_stale(struct ck_native_jail *jail)
     if (!jail->stale_mounted)
         return 0;
     /*
-     * The path is below the new /tmp by now, so it is reached by the descriptor of the directory.
+     * The path is below the new mount by now, so it is reached by the descriptor of the directory.
      */
     long r = CK_RAW1(fchdir, jail->below_tmp_fd);
     if (r == 0)
@@ -584,10 +689,11 @@ long ck_native_jail_reset(struct ck_native_jail *jail)
     if (r == 0)
         r = unmount(ck_native_root(jail->program), &jail->overlay_mounted);
     /* A root in /tmp goes with it. */
-    if (ck_native_in_tmp(ck_native_root(jail->program)))
+    if (jail->program->guarded == 0 && ck_native_in_tmp(ck_native_root(jail->program)))
         jail->work_mounted = false;
     if (r == 0)
-        r = jail->init_status->proc_mounted != 0 ? put_aside(jail) : unmount(CK_JAIL_TMP, &jail->tmp_mounted);
+        r = jail->init_status->proc_mounted != 0 ? put_aside(jail)
+                                                 : unmount(ck_native_private(jail->program), &jail->tmp_mounted);
     if (r < 0)
         return r;
     r = mount_tmp(jail);

@@ -30,6 +30,7 @@ struct ck_native_jail {
     uint32_t failed_op; /* operation of the program, from 1; 0: something else failed */
     int exec_fds[CK_NATIVE_JAIL_EXECS_MAX];
     struct ck_native_jail_file exec_files[CK_NATIVE_JAIL_EXECS_MAX]; /* what they are open on */
+    struct ck_native_jail_file door;                                 /* of a cage: the file of every door */
     int host_ns_fd, root_ns_fd; /* mount namespaces: the one with the host's tree, the one of the jail */
     bool work_mounted;          /* a repository is mounted at its place; the next three fields say which */
     uint64_t work_device, work_inode;

@@ -53,6 +53,43 @@ long ck_native_tmp_make(const char *path)
     return 0;
 }
 
+/* Of a path: the bytes before the next '/' or the end; false: they are no name. */
+static bool take_name(const char **at, char name[NAME_MAX + 1])
+{
+    size_t length = 0;
+    while (**at == '/')
+        ++*at;
+    for (; **at != '\0' && **at != '/' && length < NAME_MAX; ++*at)
+        name[length++] = **at;
+    name[length] = '\0';
+    return length > 0 && (**at == '\0' || **at == '/');
+}
+
+static bool more(const char *at)
+{
+    while (*at == '/')
+        at++;
+    return *at != '\0';
+}
+
+long ck_native_tmp_open(const char *path, bool make)
+{
+    char name[NAME_MAX + 1];
+    long fd = ck_nolibc_open("/", O_PATH | O_DIRECTORY);
+    while (fd >= 0 && more(path)) {
+        long r = take_name(&path, name) ? 0 : -ENAMETOOLONG;
+        if (r == 0 && make)
+            r = ck_native_jail_make_directory((int)fd, name);
+        /* In "/", which is read-only, nothing has to be made. */
+        r = r == -EROFS ? 0 : r;
+        if (r == 0)
+            r = CK_RAW4(openat, fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+        ck_nolibc_close((int)fd);
+        fd = r;
+    }
+    return fd;
+}
+
 /*
  * A copy of the mount that ck_native_tmp_keep made, with the same attributes. The warden works in
  * "/". A file is in a directory that was bound before it.

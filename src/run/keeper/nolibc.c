@@ -6,7 +6,9 @@
 #include "run/wire.h"
 #include "sys/raw.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <linux/prctl.h>
 #include <poll.h>
 #include <signal.h>
@@ -142,9 +144,8 @@ void ck_nolibc_each_entry(int directory_fd, void (*visit)(void *data, const char
     }
 }
 
-#define CONTROL_FDS 13
-/* The kernel drops descriptors that do not fit the control buffer. */
-_Static_assert(CONTROL_FDS >= CK_WIRE_FDS_MAX, "a plan's descriptors must fit");
+/* The kernel drops descriptors that do not fit the control buffer; those of a plan must fit. */
+#define CONTROL_FDS CK_WIRE_FDS_MAX
 
 long ck_nolibc_receive(int socket_fd, void *buffer, size_t size, int *ret_fds, unsigned max_fds, unsigned *ret_fd_count)
 {
@@ -215,6 +216,15 @@ unsigned ck_nolibc_wait_readable(const int fds[CK_NOLIBC_WAITED], uint64_t deadl
     return bits;
 }
 
+/* POLLHUP on the read end means that nobody has the write end open. */
+bool ck_nolibc_is_written(const int read_fds[2])
+{
+    struct pollfd polled[2] = {{.fd = read_fds[0]}, {.fd = read_fds[1]}};
+    struct timespec now = {0};
+    (void)CK_RAW5(ppoll, polled, 2, &now, NULL, 0);
+    return (polled[0].revents & POLLHUP) == 0 || (polled[1].revents & POLLHUP) == 0;
+}
+
 long ck_nolibc_open(const char *path, int flags)
 {
     return CK_RAW4(openat, AT_FDCWD, path, flags | O_CLOEXEC, 0);
@@ -228,6 +238,26 @@ long ck_nolibc_write_file(const char *path, const char *text, const char *end)
     long r = CK_RAW3(write, fd, text, end - text);
     ck_nolibc_close((int)fd);
     return r < 0 ? r : 0;
+}
+
+/*
+ * CLOSE_RANGE_CLOEXEC came with Linux 5.11; 5.9 and 5.10 answer EINVAL, older kernels ENOSYS. There one
+ * descriptor is marked after the other. The keeper has closed what it inherited, and new descriptors
+ * get the lowest free numbers: a keeper, a warden or a child never has NUMBERS of them.
+ */
+#define NUMBERS 1024
+
+long ck_nolibc_close_on_exec_from(int first)
+{
+    long r = CK_RAW3(close_range, first, ~0u, CLOSE_RANGE_CLOEXEC);
+    if (r != -EINVAL && r != -ENOSYS)
+        return r;
+    for (int fd = first; fd < NUMBERS; fd++) {
+        r = CK_RAW3(fcntl, fd, F_SETFD, FD_CLOEXEC);
+        if (r < 0 && r != -EBADF)
+            return r;
+    }
+    return 0;
 }
 
 /*

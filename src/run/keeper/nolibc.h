@@ -2,6 +2,7 @@
 #ifndef CK_RUN_KEEPER_NOLIBC_H
 #define CK_RUN_KEEPER_NOLIBC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/time.h>
@@ -21,6 +22,9 @@ long ck_nolibc_parse_number(const char **at, const char *end);
 
 uint64_t ck_nolibc_now_ns(void);
 void ck_nolibc_close(int fd); /* does nothing if fd is negative */
+
+/* Makes all descriptors from this number on close-on-exec. Returns 0 or a negative errno. */
+long ck_nolibc_close_on_exec_from(int first);
 __attribute__((noreturn)) void ck_nolibc_exit(int status);
 
 /* Opens a path of the calling process, close-on-exec. Returns a descriptor or a negative errno. */
@@ -66,5 +70,8 @@ void ck_nolibc_each_entry(int directory_fd, void (*visit)(void *data, const char
 #define CK_NOLIBC_WAITED 4
 unsigned ck_nolibc_wait_readable(const int fds[CK_NOLIBC_WAITED], uint64_t deadline_ns);
 #define CK_FOREVER UINT64_MAX
+
+/* Whether a process has the write end of one of these two pipes. -1 counts as such a pipe. */
+bool ck_nolibc_is_written(const int read_fds[2]);
 
 #endif

@@ -3,7 +3,9 @@
 #define CK_RUN_KEEPER_PREPARED_H
 
 #include "run/keeper/child.h"
+#include "run/keeper/keeper.h"
 #include "run/keeper/native_jail.h"
+#include "run/keeper/receiver.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +13,8 @@
 /* Memory that the warden shares with the inits that it prepares. */
 struct ck_prepared_memory {
     struct ck_child child;
-    int fds[CK_WIRE_FDS];
+    int fds[CK_WIRE_FDS_MAX];
+    struct ck_receiver receiver; /* of the process of the tool; its descriptors are those of that process */
     _Alignas(16) unsigned char plan[CK_WIRE_INLINE_MAX]; /* the warden receives its plans here */
 };
 
@@ -21,6 +24,7 @@ struct ck_prepared {
     int rest_fds[2];                   /* to the init: the read ends of the streams; from it: its listener */
     int32_t pid;                       /* of the init; 0: none is prepared */
     uint32_t workspace;                /* enum ck_workspace of the run it is for */
+    bool returned;                     /* its process has handed back a message, and now waits for its streams */
     bool spent;                        /* the caller has its listener; it must not be used for another run */
     bool oom_preferred;                /* it was created for a run with a limit on memory */
     uint64_t until_ns;                 /* when it is ended if no plan comes */
@@ -40,6 +44,24 @@ void ck_prepared_make(struct ck_prepared *prepared, const struct ck_init_run *li
  * this run: create another. Or a negative errno, and run->failed_stage.
  */
 long ck_prepared_start(struct ck_prepared *prepared, struct ck_init_run *run, bool oom_preferred);
+
+/*
+ * Whether the process of the tool receives the next message of the caller itself (docs/adr/0156). Then
+ * the warden does not, and waits with ck_prepared_wait.
+ */
+bool ck_prepared_receives(const struct ck_prepared *prepared);
+
+/*
+ * Waits for that, until until_ns. After CK_RECEIVER_RUNS the init is the caller's, who sets pid to 0, and
+ * ret_fds has the read ends of the streams at their places. After CK_RECEIVER_RECEIVED it has the
+ * descriptors of the message. CK_RECEIVER_GONE: it must be discarded. CK_RECEIVER_IDLE: nothing came in
+ * time.
+ */
+enum ck_receiver_outcome ck_prepared_wait(struct ck_prepared *prepared, const struct ck_keeper_env *env,
+                                          uint64_t until_ns, int ret_fds[CK_WIRE_FDS_MAX], unsigned *ret_count);
+
+/* False: its process has begun to receive a plan, so it must not be ended for lack of one. */
+bool ck_prepared_may_end(struct ck_prepared *prepared);
 
 /* Ends the prepared init, if any, and resets the mounts that it has made. 0 or a negative errno. */
 long ck_prepared_discard(struct ck_prepared *prepared, struct ck_native_jail *jail);

@@ -393,6 +393,7 @@ static long prove(struct ck_native_jail *jail, int program_fd, struct ck_wire_pr
                               .enter_fd = -1,
                               .ended_fd = -1,
                               .alone_fd = -1,
+                              .report_fd = -1,
                               .gate_fd = -1};
     r = ck_native_jail_create(&run);
     while (r >= 0) {

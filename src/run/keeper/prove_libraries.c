@@ -5,6 +5,9 @@
  * A security module may refuse the copy. Then its status is not that of the stub, and the jail is
  * built without libraries (api/prove.c). The program that is tried is bound as code, so that no
  * noexec mount hides a stub that does nothing.
+ *
+ * And does the kernel start programs with the copy? Before Linux 6.7 only the last segment of a loader
+ * could have memory that is not in the file; a stub in a segment of its own breaks that.
  */
 #define CK_RAW_ANSWER(result) ck_prove_note(result)
 #include "run/keeper/prove.h"
@@ -21,6 +24,7 @@
 #include <sys/wait.h>
 
 #define REFUSED 126 /* the status of the stub: jail/stub_code.S */
+#define STARTED 1   /* the status of CK_JAIL_STARTED_PROGRAM */
 #define NOT_STARTED 125
 #define PLANTED CK_JAIL_SCRATCH "/code"
 
@@ -33,11 +37,20 @@ static __attribute__((noreturn)) void execute_loader(void *argument)
     ck_nolibc_exit(NOT_STARTED);
 }
 
-/* Its exit status, or a negative errno; -ECANCELED: a signal has ended it. */
-static long run_loader(const char *loader)
+static __attribute__((noreturn)) void execute_program(void *argument)
+{
+    static char name[] = "false";
+    static char *const argv[] = {name, NULL};
+    static char *const envp[] = {NULL};
+    (void)ck_create_execute(-1, argument, argv, envp);
+    ck_nolibc_exit(NOT_STARTED);
+}
+
+/* The exit status of what it executes, or a negative errno; -ECANCELED: a signal has ended it. */
+static long run(ck_create_child execute, const char *path)
 {
     siginfo_t info = {0};
-    long pid = ck_prove_note(ck_create_copied(execute_loader, (void *)(uintptr_t)loader, -1));
+    long pid = ck_prove_note(ck_create_copied(execute, (void *)(uintptr_t)path, -1));
     long r = pid < 0 ? pid : -EINTR;
     while (r == -EINTR)
         r = CK_RAW5(waitid, P_PID, pid, &info, WEXITED, NULL);
@@ -69,5 +82,5 @@ bool ck_prove_libraries(const struct ck_native_program *program)
     const char *loader = ck_native_text(program, program->proof_loader_at);
     return loader && map_is_refused(PLANTED, O_RDWR | O_CREAT) && execution_is_refused(PLANTED) &&
            CK_RAW2(memfd_create, "code", 0) == -EPERM && !map_is_refused(CK_JAIL_REFUSED_PROGRAM, O_RDONLY) &&
-           run_loader(loader) == REFUSED;
+           run(execute_loader, loader) == REFUSED && run(execute_program, CK_JAIL_STARTED_PROGRAM) == STARTED;
 }

@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -157,5 +158,21 @@ long ck_tree_signal(int proc_fd, int sig, const int32_t *except, size_t except_c
         add_children(proc_fd, found.pid[i]);
     for (size_t i = 0; i < found.count; i++)
         signal_one(proc_fd, i, self, sig);
+    return (long)found.count;
+}
+
+long ck_tree_pass_signal(int proc_fd, uint32_t sig, int32_t pid)
+{
+    bool stops = sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU || sig == SIGSTOP;
+    bool job = stops || sig == SIGINT || sig == SIGQUIT || sig == SIGCONT || sig == SIGWINCH;
+    int32_t self = (int32_t)CK_RAW0(getpid);
+    if (proc_fd < 0 || sig == 0 || sig > SIGSYS)
+        return proc_fd < 0 ? -ENOSYS : -EINVAL;
+    found.count = 0;
+    add_children(proc_fd, pid);
+    for (size_t i = 0; job && i < found.count; i++)
+        add_children(proc_fd, found.pid[i]);
+    for (size_t i = 0; i < found.count; i++)
+        signal_one(proc_fd, i, self, stops ? SIGSTOP : (int)sig);
     return (long)found.count;
 }

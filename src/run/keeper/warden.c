@@ -15,21 +15,22 @@
  */
 #include "run/keeper/warden.h"
 
-#include "base/denial.h"
 #include "run/create.h"
 #include "run/keeper/bwrap.h"
 #include "run/keeper/cgroup.h"
 #include "run/keeper/child.h"
 #include "run/keeper/init.h"
+#include "run/keeper/init_report.h"
 #include "run/keeper/nolibc.h"
+#include "run/keeper/pass_signal.h"
 #include "run/keeper/pump.h"
+#include "run/keeper/ready.h"
 #include "run/keeper/tree.h"
 #include "run/keeper/warden_jail.h"
 #include "sys/raw.h"
 
 #include <errno.h>
 #include <linux/prctl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -59,23 +60,27 @@ struct warden {
     uint64_t seal_key;
     int alone_fd; /* an eventfd of init, which says that the run is over; -1: no jail */
     struct ck_warden_jail jail;
-    unsigned char *inbox; /* for messages, CK_WIRE_INLINE_MAX bytes; a plan that does not fit comes in a memfd */
+    struct ck_ready ready; /* the process of the next tool, without a jail */
+    unsigned char *inbox;  /* for messages, CK_WIRE_INLINE_MAX bytes; a plan that does not fit comes in a memfd */
 };
 
 struct warden_run {
     int32_t pid;
-    int32_t pump_pid; /* of the process that copies stdin; 0: none */
-    bool stdin_cut;   /* that process ended before it had copied everything */
-    bool ended;       /* the tool itself was reaped */
-    bool init_ends;   /* the run is over, and its init has still to end */
-    bool orphaned;    /* the caller is gone */
+    int32_t pump_pid;             /* of the process that copies stdin; 0: none */
+    bool stdin_cut;               /* that process ended before it had copied everything */
+    bool ended;                   /* the tool itself was reaped */
+    bool init_ends;               /* the run is over, and its init has still to end */
+    bool init_tells;              /* then: init sends the report */
+    bool orphaned;                /* the caller is gone */
+    const struct ck_child *taken; /* the process received the plan itself (ready.h); NULL: the warden did */
     bool cgroup_killed;
     enum phase phase;
     uint64_t deadline_ns;
     uint64_t kill_ns;    /* time of the next SIGKILL */
     uint64_t give_up_ns; /* if the tree is unreachable: when to stop waiting for what SIGKILL may have missed */
     uint64_t cpu_limit_ns;
-    uint64_t cpu_check_ns; /* when to read CPU time; NEVER: no limit, or no cgroup counts it */
+    uint64_t cpu_check_ns;         /* when to read CPU time; NEVER: no limit, or no cgroup counts it */
+    struct ck_pass_signal signals; /* that came before the tool existed */
     int read_fds[2];
     int overlay_fd;                     /* changes of the run in its overlay; -1: no overlay */
     struct ck_init_status *init_status; /* NULL: not in a jail */
@@ -104,16 +109,16 @@ static void note_end(struct warden_run *run, const siginfo_t *info)
     run->ended = true;
     run->report.code = info->si_code;
     run->report.status = info->si_status;
+    if (run->taken) {
+        run->report.stage = run->taken->failed_stage;
+        run->report.error = run->taken->failed_errno;
+    }
     if (!init_status)
         return;
     run->report.stage = init_status->stage;
     run->report.error = init_status->error;
-    if (init_status->ended == 0)
-        return;
-    run->report.code = init_status->code;
-    run->report.status = init_status->status;
-    if (init_status->stream_held != 0)
-        run->report.ending |= CK_ENDING_STREAM_HELD;
+    if (init_status->ended != 0)
+        ck_init_report_take_end(&run->report, init_status);
 }
 
 /* Reaps dead children. True when no child is left. */
@@ -142,6 +147,19 @@ static bool reap(struct warden_run *run)
     }
 }
 
+/* False: init reports that the run has ended by itself, so it must not be ended in another way. */
+static bool may_end(const struct warden_run *run)
+{
+    return !run->init_status || ck_init_report_claim(&run->init_status->own_report);
+}
+
+/* What init has written about the end of the tool, before it said that nothing else is left. */
+static void take_end(struct warden_run *run)
+{
+    note_end(run, &(siginfo_t){.si_code = CLD_EXITED});
+    ck_init_report_take_usage(&run->report, run->init_status);
+}
+
 /*
  * Init says that the tool has ended and that nothing else is left in its pid namespace. So the report
  * can be sent while the kernel takes the namespace down. False: the run goes on, or it is being
@@ -152,12 +170,9 @@ static bool take_alone(const struct warden *warden, struct warden_run *run)
     const struct ck_init_status *init_status = run->init_status;
     uint64_t count;
     (void)CK_RAW3(read, warden->alone_fd, &count, sizeof(count));
-    if (!init_status || init_status->alone == 0 || run->phase != RUNNING || run->ended)
+    if (!init_status || init_status->alone == 0 || run->phase != RUNNING || run->ended || !may_end(run))
         return false;
-    note_end(run, &(siginfo_t){.si_code = CLD_EXITED});
-    run->report.user_us += init_status->user_us;
-    run->report.system_us += init_status->system_us;
-    run->report.max_rss_kib = (uint32_t)init_status->max_rss_kib;
+    take_end(run);
     bool cut = ck_pump_end(&run->pump_pid);
     run->stdin_cut = run->stdin_cut || cut;
     run->init_ends = true;
@@ -217,20 +232,13 @@ static enum ck_kill kill_strength(const struct warden *warden)
     return warden->env->proc_fd >= 0 ? CK_KILL_SUBREAPER : CK_KILL_PGROUP;
 }
 
-/* POLLHUP on the read end means that no process has the write end open. */
-static bool stream_held(const struct warden_run *run)
-{
-    struct pollfd polled[2] = {{.fd = run->read_fds[0]}, {.fd = run->read_fds[1]}};
-    struct timespec now = {0};
-    (void)CK_RAW5(ppoll, polled, 2, &now, NULL, 0);
-    return (polled[0].revents & POLLHUP) == 0 || (polled[1].revents & POLLHUP) == 0;
-}
-
 static void enter_killing(struct warden *warden, struct warden_run *run)
 {
+    if (run->phase == RUNNING && !may_end(run))
+        return;
     if (run->phase != KILLING) {
         run->give_up_ns = ck_nolibc_now_ns() + GIVE_UP_NS;
-        if (stream_held(run))
+        if (ck_nolibc_is_written(run->read_fds))
             run->report.ending |= CK_ENDING_STREAM_HELD;
     }
     /*
@@ -245,7 +253,7 @@ static void enter_killing(struct warden *warden, struct warden_run *run)
 
 static void enter_terminating(struct warden *warden, struct warden_run *run, int sig, uint32_t why, uint64_t kill_ns)
 {
-    if (run->phase != RUNNING)
+    if (run->phase != RUNNING || !may_end(run))
         return;
     run->phase = TERMINATING;
     run->report.ending |= why;
@@ -266,19 +274,18 @@ static void check_cpu(struct warden *warden, struct warden_run *run, uint64_t no
     run->cpu_check_ns = now + span;
 }
 
-/*
- * During a run the only message is a cancel. The end of the socket means that the caller has closed
- * the run.
- */
+/* During a run: a cancel, a signal, or the end of the socket, by which the caller closes the run. */
 static void receive_cancel(struct warden *warden, struct warden_run *run)
 {
-    struct ck_wire_simple message;
+    struct ck_wire_signal message = {0};
     unsigned fd_count;
     long got = ck_nolibc_receive(warden->socket_fd, &message, sizeof(message), NULL, 0, &fd_count);
     if (got <= 0)
         run->orphaned = true;
     else if (message.kind == CK_WIRE_CANCEL)
         enter_terminating(warden, run, SIGTERM, CK_ENDING_CANCELLED, ck_nolibc_now_ns() + CANCEL_GRACE_NS);
+    else if (message.kind == CK_WIRE_SIGNAL && run->phase == RUNNING)
+        ck_pass_signal(&run->signals, warden->env->proc_fd, run->pid, message.signal);
 }
 
 /*
@@ -298,7 +305,8 @@ static uint64_t next_deadline(const struct warden_run *run)
 {
     if (run->phase != RUNNING)
         return run->kill_ns;
-    return run->cpu_check_ns < run->deadline_ns ? run->cpu_check_ns : run->deadline_ns;
+    uint64_t first = run->cpu_check_ns < run->deadline_ns ? run->cpu_check_ns : run->deadline_ns;
+    return run->signals.again_ns < first ? run->signals.again_ns : first;
 }
 
 static void check_deadlines(struct warden *warden, struct warden_run *run)
@@ -308,6 +316,8 @@ static void check_deadlines(struct warden *warden, struct warden_run *run)
         enter_terminating(warden, run, SIGTERM, CK_ENDING_TIMED_OUT, run->kill_ns);
     if (run->phase == RUNNING && now >= run->cpu_check_ns)
         check_cpu(warden, run, now);
+    if (run->phase == RUNNING && now >= run->signals.again_ns)
+        ck_pass_signal_again(&run->signals, warden->env->proc_fd, run->pid);
     if (run->phase != RUNNING && now >= run->kill_ns)
         enter_killing(warden, run);
 }
@@ -320,6 +330,11 @@ static bool watch(struct warden *warden, struct warden_run *run)
         const int fds[CK_NOLIBC_WAITED] = {warden->env->sigchld_fd, run->orphaned ? -1 : warden->socket_fd,
                                            run->orphaned ? -1 : warden->env->caller_fd, warden->alone_fd};
         unsigned ready = ck_nolibc_wait_readable(fds, next_deadline(run));
+        /* Before the socket is read: the next plan may be there already. */
+        if (run->init_status && ck_init_report_is_init(&run->init_status->own_report)) {
+            run->init_ends = run->init_tells = true;
+            return true;
+        }
         if ((ready & 8) && take_alone(warden, run)) {
             end_if_stdin_cut(warden, run);
             return true;
@@ -345,15 +360,6 @@ static bool watch(struct warden *warden, struct warden_run *run)
         if (tree_unreachable(warden) && run->ended && run->phase == KILLING && ck_nolibc_now_ns() >= run->give_up_ns)
             return false;
     }
-}
-
-/* Turns offsets into pointers, in place. */
-static char *const *relocate(unsigned char *base, uint64_t table_at, uint32_t count)
-{
-    uint64_t *table = (void *)(base + table_at);
-    for (uint32_t i = 0; i < count; i++)
-        table[i] = (uint64_t)(uintptr_t)(base + table[i]);
-    return (void *)table;
 }
 
 /* If the run has limits, creates the process in the leaf that holds them. */
@@ -429,6 +435,7 @@ static struct ck_init_run jailed_run(struct warden *warden, const struct ck_wire
         .enter_fd = warden->limiter.enter_fd,
         .ended_fd = warden->env->sigchld_fd,
         .alone_fd = warden->alone_fd,
+        .report_fd = warden->socket_fd,
         .gate_fd = warden->socket_fd,
         .failed_stage = CK_STAGE_JAIL,
     };
@@ -439,8 +446,12 @@ static void prepare_next(struct warden *warden, const struct ck_wire_plan *plan,
 {
     struct ck_child child = {.fds = fds};
     struct ck_init_run jailed = jailed_run(warden, plan, &child);
-    if (!warden->jail.entered || (plan->flags & CK_WIRE_AGAIN) == 0)
+    if ((plan->flags & CK_WIRE_AGAIN) == 0)
         return;
+    if (!warden->jail.entered) {
+        ck_ready_make(&warden->ready, plan, warden->seal_key);
+        return;
+    }
     ck_limiter_prefer_oom(&warden->limiter, true);
     ck_warden_jail_prepare(&warden->jail, &jailed, ck_limiter_prefers_oom(&warden->limiter));
     ck_limiter_prefer_oom(&warden->limiter, false);
@@ -539,17 +550,8 @@ static bool seal(struct warden *warden, struct warden_run *run, const struct ck_
 static void create(struct warden *warden, struct warden_run *run, unsigned char *base, int *fds)
 {
     const struct ck_wire_plan *plan = (const void *)base;
-    struct ck_child child = {
-        .fds = fds,
-        .argv = relocate(base, plan->argv_at, plan->argc),
-        .envp = relocate(base, plan->env_at, plan->envc),
-        .path = plan->path_at != 0 ? (const char *)base + plan->path_at : NULL,
-        .ruleset_fd = plan->flags & CK_WIRE_HAS_RULESET ? fds[CK_WIRE_RULESET] : -1,
-        .keep_executable = (plan->flags & CK_WIRE_KEEP_EXECUTABLE) != 0,
-        .sealed = (plan->flags & CK_WIRE_SEALED) != 0,
-        .null_stdin = (plan->flags & CK_WIRE_NULL_STDIN) != 0,
-        .execute_fd = fds[CK_WIRE_EXECUTABLE],
-    };
+    struct ck_child child;
+    ck_child_plan(&child, base, fds);
     run->deadline_ns = plan->deadline_ns;
     run->kill_ns = plan->kill_ns;
     if (!seal(warden, run, plan, &child) || !apply_limits(warden, run, plan, &child) || !make_stdin(run, plan, fds))
@@ -587,49 +589,54 @@ static void note_hits(const struct warden *warden, struct warden_run *run, const
         report->limit_hit |= 1u << CK_LIMIT_CPU;
 }
 
-/*
- * The number of descriptors after the CK_WIRE_FDS of every plan. A run has a ruleset, maybe with a
- * filter, or is in the bwrap jail.
- */
-static unsigned extra_fds(uint32_t flags)
+/* False when the caller is gone. */
+static bool report(const struct warden *warden, const struct warden_run *run)
 {
-    if (flags & CK_WIRE_HAS_FILTER)
-        return 2;
-    return flags & CK_WIRE_HAS_RULESET ? 1 : flags & CK_WIRE_HAS_BWRAP ? CK_WIRE_BWRAP_FDS : 0;
+    if (run->orphaned)
+        return false;
+    if (run->pid > 0)
+        ck_warden_jail_send_denials(&warden->jail, warden->socket_fd);
+    return ck_nolibc_send(warden->socket_fd, &run->report, sizeof(run->report), run->overlay_fd) >= 0;
 }
 
-/* Before the report: what the jail refused. Everything in the run is dead, so nobody writes it. */
-static void send_denials(const struct warden *warden, const struct warden_run *run)
+/*
+ * begun: the process that runs the plan already; 0: none does. A plan with a deadline in the past is not
+ * started: the caller may have given it up.
+ */
+static void begin(struct warden *warden, struct warden_run *run, unsigned char *base, int *fds, int32_t begun)
 {
-    const struct ck_init_status *init_status = warden->jail.native.init_status;
-    if (!warden->jail.native.denials || run->pid <= 0 ||
-        (init_status->denied_count == 0 && init_status->denied_more == 0))
-        return;
-    const struct ck_denials_head head = {.wire_kind = CK_WIRE_DENIED,
-                                         .bytes = init_status->denied_bytes,
-                                         .count = init_status->denied_count,
-                                         .more = init_status->denied_more};
-    memcpy(warden->jail.native.denials, &head, sizeof(head));
-    (void)ck_nolibc_send(warden->socket_fd, warden->jail.native.denials, sizeof(head) + head.bytes, -1);
+    const struct ck_wire_plan *plan = (const void *)base;
+    if (begun > 0) {
+        run->pid = begun;
+        run->taken = warden->jail.entered ? NULL : &warden->ready.child;
+        run->init_status = warden->jail.native.init_status;
+        run->deadline_ns = plan->deadline_ns;
+        run->kill_ns = plan->kill_ns;
+    } else if (ck_nolibc_now_ns() >= plan->deadline_ns) {
+        run->report.ending = CK_ENDING_TIMED_OUT;
+    } else {
+        create(warden, run, base, fds);
+    }
+    for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
+        ck_nolibc_close(fds[i]);
+    for (unsigned i = CK_WIRE_FDS; i < CK_WIRE_FDS + ck_child_extra_fds(plan->flags); i++)
+        ck_nolibc_close(fds[i]);
 }
 
 /* False when the caller is gone, or when this warden must not serve another run. */
-static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
+static bool serve_plan(struct warden *warden, unsigned char *base, int *fds, int32_t begun)
 {
     const struct ck_wire_plan *plan = (const void *)base;
     struct warden_run run = {.read_fds = {fds[CK_WIRE_STDOUT_READ], fds[CK_WIRE_STDERR_READ]},
                              .overlay_fd = -1,
                              .cpu_check_ns = NEVER,
-                             .report = {.kind = CK_WIRE_REPORT}};
-    /* A plan with a deadline in the past is not started: the caller may have given it up. */
-    if (ck_nolibc_now_ns() >= plan->deadline_ns)
-        run.report.ending = CK_ENDING_TIMED_OUT;
-    else
-        create(warden, &run, base, fds);
-    for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
-        ck_nolibc_close(fds[i]);
-    for (unsigned i = CK_WIRE_FDS; i < CK_WIRE_FDS + extra_fds(plan->flags); i++)
-        ck_nolibc_close(fds[i]);
+                             .signals = {.again_ns = NEVER},
+                             .report = {.kind = CK_WIRE_REPORT, .number = plan->number}};
+    begin(warden, &run, base, fds, begun);
+    run.report.kill = run.in_bwrap ? CK_KILL_PIDNS : kill_strength(warden);
+    /* Not before: the caller would find that the streams are still open, here. */
+    if (run.pid > 0 && warden->jail.entered && ck_init_report_is_possible(plan))
+        ck_init_report_allow(&run.init_status->own_report, &run.report);
     /*
      * The tool is running, so there is time for it now. If it fails, it is tried again before the
      * next run.
@@ -637,9 +644,10 @@ static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
     (void)ck_native_jail_unmount_stale(&warden->jail.native);
     bool clean = run.pid <= 0 || watch(warden, &run);
     (void)ck_pump_end(&run.pump_pid);
-    if (run.in_bwrap)
+    if (run.init_status && !run.in_bwrap)
+        run.report.counts = run.init_status->counts;
+    if (run.init_status && run.in_bwrap)
         take_status(&run);
-    run.report.kill = run.in_bwrap ? CK_KILL_PIDNS : kill_strength(warden);
     note_hits(warden, &run, plan->limits);
     clean = clean && run.report.stage != CK_STAGE_LIMITS;
     run.report.ended_ns = ck_nolibc_now_ns();
@@ -652,10 +660,7 @@ static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
     bool reusable = clean && !run.cgroup_killed && warden->jail.error >= 0 && !stale;
     if (!reusable)
         run.report.ending |= CK_ENDING_LAST;
-    if (!run.orphaned)
-        send_denials(warden, &run);
-    bool sent =
-        !run.orphaned && ck_nolibc_send(warden->socket_fd, &run.report, sizeof(run.report), run.overlay_fd) >= 0;
+    bool sent = run.init_tells || report(warden, &run);
     /* After the report, so that the caller does not wait for it. */
     ck_nolibc_close(run.overlay_fd);
     for (int i = CK_WIRE_STDOUT_READ; i < CK_WIRE_FDS; i++)
@@ -664,6 +669,11 @@ static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
     if (next)
         ck_warden_jail_reset(&warden->jail);
     await_init(warden, &run);
+    /* Somebody killed init while it reported: the caller may get the report twice, and knows it by its number. */
+    if (run.init_tells && !ck_init_report_is_sent(&run.init_status->own_report)) {
+        take_end(&run);
+        next = report(warden, &run) && next;
+    }
     if (next)
         prepare_next(warden, plan, fds);
     return next;
@@ -686,10 +696,52 @@ static bool serve_large(struct warden *warden, int *fds, unsigned fd_count)
     long memory = CK_RAW6(mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fds[fd_count - 1], 0);
     if (memory < 0 && memory > -4096)
         return refuse_plan(warden, fds, fd_count, memory);
-    bool alive = serve_plan(warden, (unsigned char *)memory, fds);
+    bool alive = serve_plan(warden, (unsigned char *)memory, fds, 0);
     (void)CK_RAW2(munmap, memory, size);
     ck_nolibc_close(fds[fd_count - 1]);
     return alive;
+}
+
+/* False when there will be no other message. */
+static bool serve_message(struct warden *warden, long got, int *fds, unsigned fd_count)
+{
+    if (got < (long)sizeof(struct ck_wire_simple))
+        return false;
+    const struct ck_wire_order *order = (const void *)warden->inbox;
+    /*
+     * A cancel or a signal may arrive after our report: it is late, not wrong. Any other message means a broken
+     * caller.
+     */
+    if (order->kind != CK_WIRE_PLAN && order->kind != CK_WIRE_LARGE)
+        return order->kind == CK_WIRE_CANCEL || order->kind == CK_WIRE_SIGNAL;
+    bool large = order->kind == CK_WIRE_LARGE;
+    if (((order->flags & CK_WIRE_NATIVE_JAIL) != 0) != warden->jail.entered ||
+        (warden->sealed && (order->flags & CK_WIRE_SEALED) == 0))
+        return refuse_plan(warden, fds, fd_count, -EPROTO);
+    /* The kernel drops descriptors for which our table (limited by the caller) has no room. */
+    if (fd_count != CK_WIRE_FDS + (large ? 1u : 0u) + ck_child_extra_fds(order->flags))
+        return refuse_plan(warden, fds, fd_count, -EMFILE);
+    return large ? serve_large(warden, fds, fd_count) : serve_plan(warden, warden->inbox, fds, 0);
+}
+
+/* The process of the next tool receives the message in our place. */
+static bool serve_received(struct warden *warden)
+{
+    int fds[CK_WIRE_FDS_MAX];
+    unsigned count = 0;
+    struct ck_receiver *receiver =
+        warden->jail.entered ? &warden->jail.prepared.memory->receiver : &warden->ready.receiver;
+    enum ck_receiver_outcome outcome = warden->jail.entered
+                                           ? ck_warden_jail_wait(&warden->jail, warden->env, fds, &count)
+                                           : ck_ready_wait(&warden->ready, warden->env, fds, &count);
+    int32_t *pid = warden->jail.entered ? &warden->jail.prepared.pid : &warden->ready.pid;
+    int32_t begun = *pid;
+    if (outcome == CK_RECEIVER_RECEIVED)
+        return serve_message(warden, receiver->got, fds, count);
+    if (outcome != CK_RECEIVER_RUNS)
+        return outcome != CK_RECEIVER_LOST;
+    *pid = 0;
+    return serve_plan(warden, receiver->inbox, fds, begun);
 }
 
 /* Waits for one message of the caller; false when there will be none. */
@@ -698,31 +750,15 @@ static bool serve(struct warden *warden)
     int fds[CK_WIRE_FDS_MAX];
     unsigned fd_count;
     const int waited[CK_NOLIBC_WAITED] = {warden->socket_fd, warden->env->caller_fd, -1, -1};
-    unsigned char *inbox = warden->inbox;
+    if (warden->ready.pid != 0 || ck_warden_jail_receives(&warden->jail))
+        return serve_received(warden);
     unsigned ready = ck_nolibc_wait_readable(waited, ck_warden_jail_idle_until(&warden->jail));
     if (ready == 0)
         return ck_warden_jail_use_idle_time(&warden->jail);
     if (ready & 2)
         return false;
-    long got = ck_nolibc_receive(warden->socket_fd, inbox, CK_WIRE_INLINE_MAX, fds, CK_WIRE_FDS_MAX, &fd_count);
-    if (got < (long)sizeof(struct ck_wire_simple))
-        return false;
-    const struct ck_wire_simple *message = (const void *)inbox;
-    /*
-     * A cancel may arrive after our report: it is late, not wrong. Any other message means a broken
-     * caller.
-     */
-    if (message->kind != CK_WIRE_PLAN && message->kind != CK_WIRE_LARGE)
-        return message->kind == CK_WIRE_CANCEL;
-    const struct ck_wire_order *order = (const void *)inbox;
-    bool large = order->kind == CK_WIRE_LARGE;
-    if (((order->flags & CK_WIRE_NATIVE_JAIL) != 0) != warden->jail.entered ||
-        (warden->sealed && (order->flags & CK_WIRE_SEALED) == 0))
-        return refuse_plan(warden, fds, fd_count, -EPROTO);
-    /* The kernel drops descriptors for which our table (limited by the caller) has no room. */
-    if (fd_count != CK_WIRE_FDS + (large ? 1u : 0u) + extra_fds(order->flags))
-        return refuse_plan(warden, fds, fd_count, -EMFILE);
-    return large ? serve_large(warden, fds, fd_count) : serve_plan(warden, inbox, fds);
+    long got = ck_nolibc_receive(warden->socket_fd, warden->inbox, CK_WIRE_INLINE_MAX, fds, CK_WIRE_FDS_MAX, &fd_count);
+    return serve_message(warden, got, fds, fd_count);
 }
 
 static void enter_jail(struct warden *warden, int program_fd)
@@ -749,6 +785,8 @@ void ck_warden_main(const struct ck_keeper_env *env, const struct ck_warden_star
         ck_cgroup_open_leaf(&warden.cgroup, warden.limiter.leaf_fd);
     if (start->jailed)
         enter_jail(&warden, start->jail_fd);
+    else
+        ck_ready_init(&warden.ready, start->socket_fd, warden.inbox);
     struct ck_wire_simple hello = {.kind = CK_WIRE_HELLO};
     long pidfd = CK_RAW2(pidfd_open, CK_RAW0(getpid), 0);
     (void)ck_nolibc_send(start->socket_fd, &hello, sizeof(hello), (int)pidfd);

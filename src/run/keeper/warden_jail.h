@@ -30,6 +30,17 @@ void ck_warden_jail_enter(struct ck_warden_jail *jail, const struct ck_keeper_en
 /* Starts a run: by the prepared init if it fits, else by a new one. As ck_native_jail_create. */
 long ck_warden_jail_start(struct ck_warden_jail *jail, struct ck_init_run *run, bool oom_preferred);
 
+/* Before the report: what the jail refused. Everything in the run is dead, so nobody writes it. */
+void ck_warden_jail_send_denials(const struct ck_warden_jail *jail, int socket_fd);
+
+/*
+ * Whether the process of a prepared run receives the next plan, and the wait for that: prepared.h. What
+ * needs idle time is done there. CK_RECEIVER_LOST: the warden must end.
+ */
+bool ck_warden_jail_receives(const struct ck_warden_jail *jail);
+enum ck_receiver_outcome ck_warden_jail_wait(struct ck_warden_jail *jail, const struct ck_keeper_env *env,
+                                             int ret_fds[CK_WIRE_FDS_MAX], unsigned *ret_count);
+
 /* After the report of a run; nothing of it is left but its init. */
 void ck_warden_jail_reset(struct ck_warden_jail *jail);
 

@@ -6,6 +6,8 @@
  */
 #include "host.h"
 
+#define ALIVE "DRST"
+#define MOST 32 /* processes of prepared runs */
 #define AHEAD 3 /* after this number of runs, one right after the other, the next one is prepared */
 
 static struct choke_context *context;
@@ -19,31 +21,69 @@ static struct choke_request request_of(const char *const *argv, const char *root
     return request;
 }
 
-/* The pid of a process below this one with that name; 0: none. The state of a zombie does not count. */
-static int find_below(const char *name)
+/*
+ * Whether it has that name and one of these states, and is below this process. A prepared init is
+ * suspended by its vfork (D); one that runs a tool or is about to end is not.
+ */
+static bool is_below(int pid, const char *name, const char *states)
 {
-    int found = 0;
+    for (int at = pid, first = 1; at > 1; first = 0) {
+        char path[300], comm[64] = "", state = 0;
+        int parent = 0;
+        (void)snprintf(path, sizeof(path), "/proc/%d/stat", at);
+        FILE *stream = fopen(path, "re");
+        int got = stream ? fscanf(stream, "%*d (%63[^)]) %c %d", comm, &state, &parent) : 0;
+        if (stream)
+            (void)fclose(stream);
+        if (got != 3 || (first && (strcmp(comm, name) != 0 || !strchr(states, state))))
+            return false;
+        at = parent;
+        if (at == getpid())
+            return true;
+    }
+    return false;
+}
+
+/* Those processes. Returns how many. */
+static unsigned list_below(const char *name, const char *states, int *pids, unsigned most)
+{
+    unsigned count = 0;
     DIR *directory = opendir("/proc");
     CHECK(!!directory);
-    for (struct dirent *entry = readdir(directory); entry && found == 0; entry = readdir(directory)) {
-        int pid = atoi(entry->d_name);
-        for (int at = pid, first = 1; at > 1 && found == 0; first = 0) {
-            char path[300], comm[64] = "", state = 0;
-            int parent = 0;
-            (void)snprintf(path, sizeof(path), "/proc/%d/stat", at);
-            FILE *stream = fopen(path, "re");
-            int got = stream ? fscanf(stream, "%*d (%63[^)]) %c %d", comm, &state, &parent) : 0;
-            if (stream)
-                (void)fclose(stream);
-            if (got != 3 || (first && (strcmp(comm, name) != 0 || state == 'Z')))
-                break;
-            at = parent;
-            if (at == getpid())
-                found = pid;
-        }
-    }
+    for (struct dirent *entry = readdir(directory); entry && count < most; entry = readdir(directory))
+        if (is_below(atoi(entry->d_name), name, states))
+            pids[count++] = atoi(entry->d_name);
     (void)closedir(directory);
-    return found;
+    return count;
+}
+
+/* The pid of such a process; 0: none. */
+static int find_below(const char *name, const char *states)
+{
+    int pid;
+    return list_below(name, states, &pid, 1) > 0 ? pid : 0;
+}
+
+static void stop_all(const char *name)
+{
+    int pids[MOST];
+    unsigned count = list_below(name, ALIVE, pids, MOST);
+    CHECK(count > 0 && count < MOST);
+    for (unsigned i = 0; i < count; i++)
+        CHECK(kill(pids[i], SIGSTOP) == 0 || errno == ESRCH);
+}
+
+/* And waits until they are dead: one that is about to die may still get a plan. */
+static void kill_all(const char *name)
+{
+    int pids[MOST];
+    unsigned count = list_below(name, ALIVE, pids, MOST);
+    CHECK(count > 0 && count < MOST);
+    for (unsigned i = 0; i < count; i++)
+        CHECK(kill(pids[i], SIGKILL) == 0 || errno == ESRCH);
+    for (unsigned i = 0; i < count; i++)
+        while (is_below(pids[i], name, ALIVE))
+            (void)usleep(1000);
 }
 
 static struct choke_result *run(const char *root, enum choke_outcome outcome, uint64_t timeout_ms,
@@ -75,7 +115,7 @@ static void warm(const char *root)
 static int await_prepared(void)
 {
     for (double end = host_now() + 30; host_now() < end;) {
-        int pid = find_below("choke-init");
+        int pid = find_below("choke-init", "D");
         if (pid > 0)
             return pid;
         (void)usleep(1000);
@@ -114,20 +154,96 @@ static void same_state(const char *root)
 
 static void survive_its_death(const char *root)
 {
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 12; i++) {
         warm(root);
         int pid = await_prepared();
         CHECK(pid > 0);
         CHECK(kill(pid, SIGKILL) == 0 || errno == ESRCH);
         if (i % 2 == 0) /* else the next run may come before it is dead */
-            while (kill(pid, 0) == 0 && find_below("choke-init") == pid)
+            while (kill(pid, 0) == 0 && find_below("choke-init", ALIVE) == pid)
                 (void)usleep(1000);
         const char *const argv[] = {"sh", "-c", "echo again", NULL};
         struct choke_request request = request_of(argv, root);
         struct choke_result *result = host_run(context, &request);
-        bool lost = i % 2 == 1 && result->outcome == CHOKE_SIGNALED; /* it was killed while it had the plan */
+        /* It was killed while it had the plan, or before it had said so (docs/adr/0156). */
+        bool lost = i % 2 == 1 && (result->outcome == CHOKE_SIGNALED || result->outcome == CHOKE_CANCELLED);
         CHECK_SAYING(lost || host_is(&result->out, "again\n"), result->error.message);
         choke_result_free(result);
+        /* It may be of the warden whose turn is next. */
+        while (kill(pid, 0) == 0 && find_below("choke-init", ALIVE) == pid)
+            (void)usleep(1000);
+    }
+}
+
+/*
+ * A process that is stopped never receives its streams. The run ends at its timeout, and what it was sent
+ * must not reach a process that is prepared later.
+ */
+static void survive_its_stop(const char *root)
+{
+    const char *const argv[] = {"sh", "-c", "echo never", NULL};
+    for (int i = 0; i < 2; i++) {
+        warm(root);
+        CHECK(await_prepared() > 0);
+        for (int pid; (pid = find_below("choke-init", "S")) > 0;)
+            CHECK(kill(pid, SIGSTOP) == 0 || errno == ESRCH);
+        struct choke_request request = request_of(argv, root);
+        request.timeout_ms = 500;
+        for (int stopped = 0; stopped < 2; stopped++) /* of each warden */
+            choke_result_free(host_run(context, &request));
+        for (int j = 0; j < 2 * AHEAD; j++)
+            expect(root, "sh", "echo after", "after\n");
+    }
+}
+
+/*
+ * What is prepared waits for its plan. It ends by itself after two seconds, so on a busy machine nothing is
+ * learned, nor where the warden was lost with the run.
+ */
+static void still_prepared(void)
+{
+    double start = host_now();
+    int pid;
+    while ((pid = find_below("choke-init", "D")) == 0 && host_now() < start + 1)
+        (void)usleep(1000);
+    while (host_now() < start + 0.2)
+        (void)usleep(10000);
+    int after = find_below("choke-init", ALIVE);
+    CHECK(pid == 0 || after == pid || host_now() > start + 1.5);
+}
+
+/*
+ * Its processes are stopped, so that the plan waits in their sockets when they are killed. Nobody may receive it later: the
+ * next tool would start before its own plan, with the streams of this one.
+ */
+static void die_with_a_plan(const char *root)
+{
+    const char *const argv[] = {"sh", "-c", "echo lost", NULL};
+    for (int i = 0; i < 4; i++) {
+        warm(root);
+        CHECK(await_prepared() > 0);
+        stop_all("choke-init");
+        struct choke_request request = request_of(argv, root);
+        struct choke_job *job = host_start(context, &request);
+        double until = host_now() + 0.1; /* for the warden to send it on */
+        while (host_now() < until)
+            CHECK(choke_wait(context, 10, NULL) >= 0);
+        kill_all("choke-init");
+        CHECK(host_drain(context, 60));
+        CHECK(choke_next(context) == job);
+        /* Its warden still has the plan, or it was killed with it; or before it could say how its tool ended. */
+        const struct choke_result *result = choke_job_result(job);
+        CHECK_SAYING(host_is(&result->out, "lost\n") || (result->outcome != CHOKE_EXITED && result->out.length == 0),
+                     result->out.data);
+        CHECK_SAYING(result->outcome == CHOKE_EXITED || result->outcome == CHOKE_SIGNALED ||
+                         result->outcome == CHOKE_CANCELLED,
+                     result->error.message);
+        choke_job_free(job);
+        still_prepared();
+        for (int again = 0; again < 2; again++) {
+            warm(root);
+            expect(root, "sh", "read x < name; echo $x", "root\n");
+        }
     }
 }
 
@@ -175,9 +291,9 @@ static void end_when_idle(const char *root)
     warm(root);
     CHECK(await_prepared() > 0);
     double end = host_now() + 60;
-    while (find_below("choke-init") != 0 && host_now() < end)
+    while (find_below("choke-init", ALIVE) != 0 && host_now() < end)
         (void)usleep(20000);
-    CHECK(find_below("choke-init") == 0);
+    CHECK(find_below("choke-init", ALIVE) == 0);
     expect(root, "sh", "echo late", "late\n");
 }
 
@@ -192,6 +308,8 @@ int main(int argc, char **argv)
     size_t before = host_descriptors();
     same_state(argv[2]);
     survive_its_death(argv[2]);
+    survive_its_stop(argv[2]);
+    die_with_a_plan(argv[2]);
     alternate_roots(argv[2], argv[3]);
     end_in_time(argv[2]);
     read_input(argv[2]);

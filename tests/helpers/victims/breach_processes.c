@@ -9,6 +9,7 @@
  *                          traces, writes into the memory of, or takes a descriptor from WHO: a PID, "sibling" for a child
  *                          that another process of this run made, or "init" for the first process of the run
  *   rewrite PATH           writes the content of the file to it again
+ *   open_to_write PATH     opens the file for writing only, and writes nothing
  *   replace PROGRAM        has PROGRAM (dd) overwrite the first byte of this tool's own file, by /proc/self/exe
  *   descriptors            reads from a descriptor beyond 2
  *   init_descriptors       opens a file that the first process has open
@@ -123,6 +124,16 @@ static const char *rewrite(char **arguments)
     return write(fd, text, (size_t)length) == length ? NULL : "write";
 }
 
+static const char *open_to_write(char **arguments)
+{
+    int fd = open(arguments[0], O_WRONLY);
+    if (fd < 0) {
+        return "open";
+    }
+    (void)close(fd);
+    return NULL;
+}
+
 /* The file of a running program cannot be written (ETXTBSY): so this process executes another
  * program, which still has it open. */
 static const char *replace(char **arguments)
@@ -177,17 +188,12 @@ static const char *enter(char **arguments)
 }
 
 static const struct breach ways[] = {
-    {"kill", 2, kill_it},
-    {"parent", 1, parent},
-    {"everyone", 0, everyone},
-    {"trace", 1, trace},
-    {"write", 1, write_memory},
-    {"descriptor", 1, take_descriptor},
-    {"rewrite", 1, rewrite},
-    {"replace", 1, replace},
-    {"descriptors", 0, descriptors},
-    {"enter", 1, enter},
-    {"init_descriptors", 0, init_descriptors},
+    {"kill", 2, kill_it},       {"parent", 1, parent},
+    {"everyone", 0, everyone},  {"trace", 1, trace},
+    {"write", 1, write_memory}, {"descriptor", 1, take_descriptor},
+    {"rewrite", 1, rewrite},    {"open_to_write", 1, open_to_write},
+    {"replace", 1, replace},    {"descriptors", 0, descriptors},
+    {"enter", 1, enter},        {"init_descriptors", 0, init_descriptors},
 };
 
 int main(int argc, char **argv)
