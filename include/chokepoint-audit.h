@@ -40,10 +40,16 @@ struct choke_audit_record {
     const char *log;  /* the name of the log, 16 hexadecimal digits */
     uint64_t seq;     /* from 0, through all files of the log */
     const char *time; /* "2026-11-15T16:38:18.123456Z" */
-    const char *kind; /* "begin", "intent", "outcome", "refused", "repair", ... */
+    const char *kind; /* "begin", "intent", "outcome", "refused", "guard_begin", "repair", ... */
     const char *hash;
     const char *text; /* the whole line: JSON without control characters; no NUL at the end */
     size_t length;
+};
+
+/* Something about a guard that the log does not account for. */
+struct choke_audit_gap {
+    uint64_t seq;        /* of the record that it is about */
+    const char *message; /* one line; untrusted bytes are escaped */
 };
 
 struct choke_audit_report {
@@ -58,6 +64,10 @@ struct choke_audit_report {
     size_t heads;             /* given heads that match */
     size_t unchecked;         /* of these, signed heads while no key was given */
     const char *head;         /* the last proven record as the text of a head; NULL: no record */
+    /* With `complete` of the query, and if nothing is damaged: what is not accounted for. */
+    const struct choke_audit_gap *gaps;
+    size_t gaps_count;
+    uint64_t gaps_more; /* that are not in the list */
 };
 
 /* Zero-filled: no file, which is an error. */
@@ -85,6 +95,13 @@ struct choke_audit_query {
     bool (*on_end)(void *data, const struct choke_audit_report *report);
     void *data;
     size_t struct_size; /* see "structs that grow" in chokepoint.h */
+    /*
+     * Also check that the log accounts for every guard: it has an end; every attempt to execute in its
+     * tree is a door, a carrier, the workspace, refused, not found or failed; as many doors were
+     * executed as the guard has seen connections; every call of its tools has a record, and an
+     * outcome if it was not refused. A guard that still runs has no end. Not with on_end.
+     */
+    bool complete;
 };
 
 /*

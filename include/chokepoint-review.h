@@ -35,7 +35,7 @@ CHOKE_API int choke_policy_open(const char *path, struct choke_policy **ret_poli
 CHOKE_API int choke_policy_open_embedded(struct choke_policy **ret_policy, struct choke_error *error);
 /*
  * The catalogue of this library as one policy: every entry that a policy can take by its name with
- * `catalog`. It is for reading. An entry that adds a subcommand to a tool has its own name here.
+ * `catalog`, and every profile of guard that a caller can name. It is for reading. An entry that adds a subcommand to a tool has its own name here.
  */
 CHOKE_API int choke_policy_open_catalog(struct choke_policy **ret_policy, struct choke_error *error);
 CHOKE_API void choke_policy_free(struct choke_policy *policy); /* NULL is fine */
@@ -59,7 +59,8 @@ struct choke_finding {
  * without args, or without execs and uses; a tool that runs what it is given, also as a helper in
  * execs; an option that is known to run programs or to write files; egress that is opaque; a grant
  * without adr or why, or that a subcommand does not get; two records with one number; a file that a
- * run would refuse because others may write it; locked and roots where they have no effect. Entries
+ * run would refuse because others may write it; locked and roots where they have no effect; a carrier
+ * of guard whose entry has keys that do not hold in the cage. Entries
  * of the embedded policy cite records of this build, which are known by number; for the embedded
  * policy itself a note says so.
  *
@@ -71,10 +72,10 @@ CHOKE_API int choke_policy_check(struct choke_policy *policy, const struct choke
 /*
  * The whole policy as one line of JSON, which lives as long as the policy. -EINVAL: not valid.
  *
- *   {"format": 1, "file", "version", "adr_dir", "search_path": [...], "locked", "roots",
- *    "tools": [{...}]}
+ *   {"format": 1, "file", "version", "adr_dir", "search_path": [...], "locked", "roots", "upstream",
+ *    "guard": {..., "shipped": [...], "profiles": [{...}]} or null, "tools": [{...}]}
  *
- * A tool has every key of chokepoint-policy(5) under its own name, and "line". A key that is absent
+ * A tool and a profile have every key of chokepoint-policy(5) under its own name, and "line". A key that is absent
  * is null if absence has a meaning (args, path, sha256, execs, limits.timeout_s ...), else its
  * default. In a subcommand null means that the tool's key applies. In args and its subcommands
  * "options" is the list with the sets expanded, and "sets" is as written in the file. format is

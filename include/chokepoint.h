@@ -132,7 +132,8 @@ enum choke_outcome {
     CHOKE_POLICY,           /* "policy": the policy cannot be loaded, or is inside the root */
     /*
      * "spawn_failed": found, but could not be started. Where this may be temporary (no process, no
-     * memory, no descriptor, no namespace now) the message says "try again".
+     * memory, no descriptor, no namespace now) the message names the limit, if it can be found, and
+     * says "try again".
      */
     CHOKE_SPAWN_FAILED
 };
@@ -683,6 +684,7 @@ CHOKE_API const char *choke_severity_name(enum choke_severity severity);
 #endif
 
 #include "chokepoint-audit.h"  /* choke_audit_verify, choke_audit_head, choke_audit_keygen */
+#include "chokepoint-guard.h"  /* choke_guard_start, choke_guard_call */
 #include "chokepoint-lint.h"   /* choke_lint */
 #include "chokepoint-ready.h"  /* choke_doctor, choke_lock_write, choke_lock_check */
 #include "chokepoint-review.h" /* choke_policy_open, _open_embedded, _file, _check, _json, _yaml, _diff, _learn */

@@ -205,13 +205,16 @@ static int record_call(struct choke_job *job, const struct choke_request *reques
     int r = open_log(job->context, error);
     if (r < 0)
         return r;
-    if (ck_audit_write_call(job, request, plan, refused ? CK_AUDIT_KIND_REFUSED : CK_AUDIT_KIND_INTENT) < 0)
+    const char *kind = refused ? CK_AUDIT_KIND_REFUSED : job->guard ? CK_AUDIT_KIND_GUARD_BEGIN : CK_AUDIT_KIND_INTENT;
+    if (ck_audit_write_call(job, request, plan, kind) < 0)
         return ck_error_oom(error);
     if (refused)
         ck_audit_write_end(job);
     r = append(job->context, &seq, error);
     if (r == 0 && !refused)
         job->intent = seq;
+    if (r == 0 && !refused && job->guard)
+        job->context->audit.guard = seq;
     return r;
 }
 
@@ -242,13 +245,19 @@ static bool is_kept_over(const struct ck_audit *audit, const struct ck_keep_targ
  * write wherever the caller can, so the place does not matter. With ro and overlay it writes
  * nothing into the root itself.
  */
-static int check_place(const struct choke_context *context, const struct ck_plan *plan, struct choke_error *error)
+static int check_place(const struct choke_context *context, const struct ck_plan *plan,
+                       const struct ck_audit_guard *guard, struct choke_error *error)
 {
     const struct ck_audit *audit = &context->audit;
     if (plan->keep.fd >= 0 && is_kept_over(audit, &plan->keep))
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EPERM,
                             "the audit log '%s' is where changes would be kept; name another directory with --keep",
                             CK_QUOTE(audit->path));
+    for (size_t i = 0; guard && i < guard->writable_count; i++)
+        if (ck_trust_passes(&audit->directory.place, guard->writable[i]))
+            return ck_error_set(error, CHOKE_SPAWN_FAILED, EPERM,
+                                "the audit log '%s' is in a directory that '%s' may write; move it elsewhere",
+                                CK_QUOTE(audit->path), plan->tool_name);
     bool writable = plan->jail.jail != &ck_jail_none && plan->workspace == CK_WORKSPACE_RW;
     if (!writable || !ck_trust_passes(&audit->directory.place, plan->root))
         return 0;
@@ -266,7 +275,7 @@ int ck_audit_intent(struct choke_job *job, const struct choke_request *request, 
         return 0;
     int r = open_log(context, &cause);
     /* unrecorded is not set for this one: the log works, so the refusal can be recorded. */
-    if (r == 0 && check_place(context, plan, error) < 0)
+    if (r == 0 && check_place(context, plan, job->guard, error) < 0)
         return -EPERM;
     if (r == 0)
         r = record_call(job, request, plan, false, &cause);
@@ -311,6 +320,9 @@ void ck_audit_outcome(struct choke_job *job)
 {
     if (job->has_intent)
         record_after_intent(job, ck_audit_write_outcome(job));
+    /* A call that is made now would be of no guard that is open. */
+    if (job->guard)
+        job->context->audit.guard = 0;
 }
 
 void ck_audit_egress(struct choke_job *job, const struct ck_gate_event *event)

@@ -36,6 +36,7 @@ struct ck_audit {
     struct ck_tooldigests digests;          /* so that a tool is not hashed for every run */
     char *root; /* the last root that a request named by its real path, see find_root; NULL: none */
     struct ck_identity root_identity; /* of that root */
+    uint64_t guard;                   /* seq of the guard_begin; 0: none. Every call of the context belongs to it */
     struct choke_job *waiting;        /* for a sync, then to be launched; the newest is first */
     struct choke_job *ended;          /* the same, then returned by choke_next; the same order */
     size_t waiting_count;             /* of both lists */
@@ -50,6 +51,10 @@ void ck_audit_done(struct choke_context *context, bool owner);
 bool ck_audit_waits(const struct choke_context *context);
 
 /*
+ * The program of a guard is a job whose member `guard` is set: its intent is a guard_begin, and its
+ * outcome a guard_end with the executions that the member has by then. In between every other call
+ * of the context belongs to the guard.
+ *
  * Called before the process exists. On a negative errno (with a message) the process must not be
  * created. Such a refusal can be recorded as any other, unless result->unrecorded is already set.
  */

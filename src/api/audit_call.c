@@ -255,6 +255,8 @@ int ck_audit_write_call(struct choke_job *job, const struct choke_request *reque
         .timeout_ms = plan->verdict.timeout_ms,
         .sandbox = request->sandbox,
         .learn = job->context->learn.session,
+        .guard = job->guard ? 0 : audit->guard,
+        .begins = strcmp(kind, CK_AUDIT_KIND_GUARD_BEGIN) == 0 ? job->guard : NULL,
     };
     fill_jail(&call, plan);
     /*
@@ -288,6 +290,8 @@ int ck_audit_write_egress(struct choke_job *job, const struct ck_gate_event *eve
         .address = event->via[0] != '\0' ? NULL : event->address,
         .via = event->via[0] != '\0' ? event->via : NULL,
         .reason = event->reason,
+        .secret = event->secret[0] != '\0' ? event->secret : NULL,
+        .requests = event->requests,
         .sent_bytes = event->up_bytes,
         .received_bytes = event->down_bytes,
     };
@@ -321,6 +325,8 @@ int ck_audit_write_outcome(struct choke_job *job)
         .out_hash = end_hash(job, hashes && hashes->has_out ? &hashes->out : NULL, out_hash),
         .err_hash = end_hash(job, hashes && hashes->has_err ? &hashes->err : NULL, err_hash),
         .passed_on = !!job->on_output,
+        .handed_over = job->context->audit.guard != 0,
+        .ends = job->guard,
         .end = end_of(job->result, shown),
     };
     return ck_body_write_outcome(&job->context->audit.record, &outcome);

@@ -3,6 +3,7 @@
  * needed. The log is never changed; only a new key pair is written.
  */
 #include "api/versioned.h"
+#include "audit/complete.h"
 #include "audit/head.h"
 #include "audit/source.h"
 #include "audit/tail.h"
@@ -31,6 +32,8 @@ struct report_box {
     struct choke_audit_report report;
     struct ck_damage damage;     /* the first damage, or kind CHOKE_DAMAGE_NONE */
     char head[CK_HEAD_TEXT_MAX]; /* of the last proven record, as text */
+    struct ck_complete complete; /* owns the messages of the gaps */
+    struct choke_audit_gap gaps[CK_COMPLETE_GAPS_MAX];
 };
 
 /* One verification: the query, the source of the lines, and what is proven. */
@@ -39,7 +42,9 @@ struct log_reading {
     const struct choke_audit_query *query; /* the caller's; lives as long as the call */
     struct ck_head_list heads;             /* that the log must contain */
     struct ck_audit_source source;         /* gives the lines of all files in order */
+    struct ck_complete complete;           /* unused without `complete` of the query */
     bool is_stopped;                       /* by the caller */
+    bool no_memory;                        /* for what is open */
 };
 
 const char *choke_damage_name(enum choke_damage damage)
@@ -138,6 +143,10 @@ static bool take_line(struct log_reading *reading, const struct ck_line *line)
 {
     struct ck_envelope envelope;
     enum ck_line_status step = ck_verify_line(&reading->verify, line, &envelope);
+    if (step == CK_LINE_PROVEN && reading->query->complete)
+        reading->no_memory = ck_complete_add(&reading->complete, &envelope, line->text, line->length) < 0;
+    if (reading->no_memory)
+        return false;
     if (step != CK_LINE_NO_RECORD)
         reading->is_stopped = !report_record(reading, line, &envelope, step == CK_LINE_PROVEN);
     return !reading->is_stopped && (reading->query->unproven || !ck_verify_is_over(&reading->verify));
@@ -193,6 +202,24 @@ static int read_all(struct log_reading *reading, struct choke_error *error)
     return 0;
 }
 
+/* A log that is damaged or was not read to its end has gaps of other kinds. */
+static int take_gaps(struct log_reading *reading, struct report_box *box)
+{
+    struct choke_audit_report *report = &box->report;
+    if (!reading->query->complete || reading->is_stopped || report->damage != CHOKE_DAMAGE_NONE)
+        return 0;
+    int r = ck_complete_finish(&reading->complete);
+    box->complete = reading->complete;
+    reading->complete = (struct ck_complete){0};
+    for (size_t i = 0; i < box->complete.gaps_count; i++)
+        box->gaps[i] =
+            (struct choke_audit_gap){.seq = box->complete.gaps[i].seq, .message = box->complete.gaps[i].message};
+    report->gaps = box->gaps;
+    report->gaps_count = box->complete.gaps_count;
+    report->gaps_more = box->complete.gaps_more;
+    return r;
+}
+
 /* On the heap: its paths would take a good part of a small thread's stack. */
 static int read_log(const struct choke_audit_query *query, struct report_box *box, struct choke_error *error)
 {
@@ -212,6 +239,9 @@ static int read_log(const struct choke_audit_query *query, struct report_box *bo
     }
     if (r == 0)
         fill_report(reading, box);
+    if (r == 0 && (reading->no_memory || take_gaps(reading, box) < 0))
+        r = ck_error_oom(error);
+    ck_complete_done(&reading->complete);
     ck_audit_source_done(&reading->source);
     ck_head_list_done(&reading->heads);
     return r;
@@ -227,12 +257,14 @@ int choke_audit_verify(const struct choke_audit_query *query, struct choke_audit
     int r = ck_versioned_read(CK_VERSIONED(choke_audit_query), query, query->struct_size, &known, error);
     if (r < 0)
         return r;
+    if (known.complete && known.on_end)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a log that is followed has no end, so it is never complete");
     struct report_box *box = calloc(1, sizeof(*box));
     if (!box)
         return ck_error_oom(error);
     r = read_log(&known, box, error);
     if (r < 0)
-        free(box);
+        choke_audit_report_free(&box->report);
     else
         *ret_report = &box->report;
     return r;
@@ -240,7 +272,11 @@ int choke_audit_verify(const struct choke_audit_query *query, struct choke_audit
 
 void choke_audit_report_free(struct choke_audit_report *report)
 {
-    free(report); /* the first member of its box, so this frees the box */
+    struct report_box *box = (struct report_box *)report; /* the first member of its box */
+    if (!report)
+        return;
+    ck_complete_done(&box->complete);
+    free(box);
 }
 
 /* ---- the head ---- */

@@ -70,6 +70,7 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context)
         .learn = context->learn.jail,
         .unchanged = context->learn.session,
         .audit_path = context->audit.path,
+        .secret_files = context->secret_files,
         .find_state = ck_cachedir_path,
         .state_home = context->machine.home,
     };
@@ -154,6 +155,13 @@ static int write_installs(struct choke_context *context)
     return !context->installs ? -ENOMEM : 0;
 }
 
+int ck_context_use_policy(struct choke_context *context, const struct ck_policy *policy, struct choke_error *error)
+{
+    context->policy = policy;
+    context->policy_json = NULL;
+    return write_installs(context) < 0 ? ck_error_oom(error) : 0;
+}
+
 /*
  * Tools of this platform that are in no directory of the search path. One that cannot be trusted is
  * not missing: a call of it is refused, and says why.
@@ -196,6 +204,7 @@ static int open_context(struct choke_context *context, const struct choke_option
         return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '/dev/null': %s", strerror(errno));
     r = ck_watch_init(&context->watch, ck_job_ended, context);
     context->watch.on_gate = ck_egress_open;
+    context->watch.on_door = ck_guard_connected;
     if (r == 0)
         /* every start checks again */
         (void)ck_caller_inspect(&context->watch.launcher.caller_proc, &context->caller);
@@ -254,7 +263,7 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
     ck_proof_memory_init(&context->proof_memory);
     ck_native_no_userns_init(&context->no_userns_filters);
     ck_proxy_init(&context->proxy);
-    context->watch = (struct ck_watch){.epoll_fd = -1, .timer_fd = -1, .anchor_fd = -1};
+    context->watch = (struct ck_watch){.epoll_fd = -1, .timer_fd = -1, .anchor_fd = -1, .ended_fd = -1};
     context->on_event = known.on_event;
     context->event_data = known.event_data;
     context->audit.directory.fd = -1;

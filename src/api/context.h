@@ -34,6 +34,8 @@ struct ck_learning {
     const char *tool; /* path of the tool in the jail; or NULL */
 };
 
+struct ck_guarded;
+
 struct choke_context {
     pid_t owner;
     const struct ck_policy *policy;
@@ -65,10 +67,11 @@ struct choke_context {
     const char **installs;              /* how to install each tool of the policy */
     char policy_sha256[CK_DIGEST_SIZE]; /* if it is a file: of its text, or with `extends` or `catalog` of the result */
     struct ck_audit audit;
-    struct ck_caller caller; /* with its authority everything here was opened and proven */
-    uint64_t generation;     /* how often the authority has changed */
-    bool git_reported;       /* that a git directory is not shown was reported */
-    bool fds_closed;         /* the program has closed our descriptors */
+    const char *const *secret_files; /* of guard, absolute: no jail may show them; NULL: none */
+    struct ck_caller caller;         /* with its authority everything here was opened and proven */
+    uint64_t generation;             /* how often the authority has changed */
+    bool git_reported;               /* that a git directory is not shown was reported */
+    bool fds_closed;                 /* the program has closed our descriptors */
     struct ck_learning learn;
     struct ck_slices slices;
 };
@@ -114,6 +117,7 @@ struct choke_job {
     bool refused;                  /* nothing ran */
     bool has_intent;               /* it is in the audit log as an intent */
     uint64_t intent;               /* the seq of that record */
+    struct ck_audit_guard *guard;  /* it is the program of a guard (audit.h); NULL: a tool */
     struct ck_plan *plan;          /* while it waits for its intent to be durable; else NULL */
     const char **requested_egress; /* meanwhile: the egress of the request, as written */
     bool withdrawn;                /* cancelled meanwhile */
@@ -124,8 +128,9 @@ struct choke_job {
     bool names_execs;                /* the jail names what it refuses */
     struct ck_egress egress;
     struct ck_collect collect;
-    const char *inside;      /* path of the tool in the jail; in the arena of the result; or NULL */
-    struct ck_identity root; /* of the request */
+    struct choke_guard *cage; /* of PROGRAM's job (api/guard.h); else NULL */
+    const char *inside;       /* path of the tool in the jail; in the arena of the result; or NULL */
+    struct ck_identity root;  /* of the request */
 };
 
 /* -EOWNERDEAD in a forked child, -EINVAL for NULL. */
@@ -217,6 +222,20 @@ void ck_egress_end(struct choke_job *job);
 /* Frees everything. In a fork of the owner nothing is closed that the owner still uses. */
 void ck_egress_done(struct choke_job *job);
 
+/* ---- guard.c ---- */
+
+/* The job is PROGRAM's. */
+void ck_guard_own(struct choke_guard *guard, struct choke_job *job);
+
+/* For struct ck_watch: a connection of a cage. */
+void ck_guard_connected(void *data, struct ck_run *run, int fd, bool again);
+
+/* The job has ended: if it is PROGRAM's, what became of the executions in its cage is put into its record. */
+void ck_guard_ended(struct choke_job *job);
+
+/* Replaces the policy of the context by one that is made of it, and lives as long. 0 or -ENOMEM. */
+int ck_context_use_policy(struct choke_context *context, const struct ck_policy *policy, struct choke_error *error);
+
 /* ---- event.c ---- */
 
 void ck_event_egress(const struct choke_job *job, const struct ck_gate_event *event);
@@ -240,6 +259,9 @@ void ck_event_unrecorded(const struct choke_job *job, const char *message);
  */
 struct choke_job *ck_job_from_plan(struct choke_context *context, const struct choke_request *request,
                                    struct ck_plan *plan, bool blocking);
+/* As choke_start, with what guard adds to a plan. */
+int ck_job_start_guarded(struct choke_guard *guard, const struct choke_request *request,
+                         const struct ck_guarded *guarded, struct choke_job **ret_job, struct choke_error *error);
 /* One sync for all jobs that wait for the disk; then launches or returns them. */
 void ck_job_sync_waiting(struct choke_context *context);
 void ck_job_ended(void *data, struct ck_run *run);

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "run/shortage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -92,7 +93,7 @@ int ck_context_renew(struct choke_context *context, struct choke_error *error)
     if (r < 0) {
         (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -r, "cannot read in /proc who the calling thread is: %s",
                            strerror(-r));
-        ck_error_add_hint(error);
+        ck_shortage_explain(error, -r);
         return r;
     }
     r = ck_machine_check_caller(&context->machine, &now, error);

@@ -37,6 +37,26 @@ static const char *name_of(struct ck_arena *arena, const struct choke_job *job, 
     return ck_denied_show(arena, slash ? slash + 1 : by);
 }
 
+/*
+ * The program that tried it, and those that called it: "dash < make < bash". Each is a path; two slashes
+ * are between two of them. *ret_first: the first alone. NULL: no memory.
+ */
+static const char *name_all(struct ck_arena *arena, const struct choke_job *job, char *by, const char **ret_first)
+{
+    const char *all = NULL;
+    for (char *next; by; by = next) {
+        next = strstr(by, "//");
+        if (next)
+            *next++ = '\0';
+        const char *name = name_of(arena, job, by);
+        *ret_first = all ? *ret_first : name;
+        all = !name ? NULL : all ? ck_arena_printf(arena, "%s < %s", all, name) : name;
+        if (!all)
+            return NULL;
+    }
+    return all;
+}
+
 static const char *const kinds[] = {[CK_DENIAL_EXEC] = "exec",
                                     [CK_DENIAL_MAP] = "map",
                                     [CK_DENIAL_OPEN] = "open",
@@ -76,6 +96,7 @@ static bool fill(struct choke_job *job, struct ck_arena *arena, const struct ck_
 {
     char *path = ck_arena_alloc(arena, (size_t)record->path_length + 1);
     char *by = ck_arena_alloc(arena, (size_t)record->by_length + 1);
+    const char *first = NULL;
     if (!path || !by)
         return false;
     memcpy(path, text, record->path_length);
@@ -83,12 +104,12 @@ static bool fill(struct choke_job *job, struct ck_arena *arena, const struct ck_
     path[record->path_length] = by[record->by_length] = '\0';
     *ret = (struct choke_denial){.kind = kinds[record->kind],
                                  .path = ck_denied_show(arena, path),
-                                 .by = name_of(arena, job, by),
+                                 .by = name_all(arena, job, by, &first),
                                  .errnum = (int)record->error};
     if (!ret->path || !ret->by)
         return false;
     if (record->kind == CK_DENIAL_EXEC)
-        ret->add = ck_denied_add_exec(&job->context->search, job->root, path, ret->by, arena);
+        ret->add = ck_denied_add_exec(&job->context->search, job->root, path, first, arena);
     return true;
 }
 

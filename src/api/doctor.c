@@ -16,8 +16,11 @@
 #include "sys/statefile.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/utsname.h>
 
 /* The public struct is first: freeing the report frees the box. */
 struct doctor_box {
@@ -173,6 +176,33 @@ static void find_jails(struct choke_context *context, struct ck_layer_trial *tri
     }
 }
 
+/* SECCOMP_ADDFD_FLAG_SEND, with which init answers a door, is from Linux 5.14. */
+static bool answers_doors(void)
+{
+    struct utsname machine;
+    unsigned major = 0, minor = 0;
+    return uname(&machine) == 0 && sscanf(machine.release, "%u.%u", &major, &minor) == 2 &&
+           (major > 5 || (major == 5 && minor >= 14));
+}
+
+/* prctl(PR_GET_MDWE), Linux 6.3: does this kernel know it? */
+static bool refuses_new_code(void)
+{
+    return prctl(66, 0, 0, 0, 0) >= 0;
+}
+
+static void find_guard(struct choke_context *context, struct ck_layer_trial *trials)
+{
+    const struct ck_jail_state *state = ck_jail_look(&context->jails, &ck_jail_native, (struct ck_jail_form){0});
+    struct ck_layer_trial *guard = &trials[CK_LAYER_GUARD];
+    *guard = trials[CK_LAYER_NATIVE];
+    guard->value = refuses_new_code() ? 1 : 0;
+    if (guard->error != 0 || (state->names_execs && answers_doors()))
+        return;
+    guard->error = ENOTSUP;
+    guard->message = state->names_execs ? "it needs Linux 5.14" : "executions cannot be watched here";
+}
+
 /* Without a keeper all trials have its error: nothing is known about any layer. */
 static void try_layers(struct choke_context *context, struct ck_layer_trial trials[CK_LAYERS])
 {
@@ -189,6 +219,7 @@ static void try_layers(struct choke_context *context, struct ck_layer_trial tria
         trials[CK_LAYER_CGROUP_KILL].error = refused;
     try_controllers(trials);
     find_jails(context, trials);
+    find_guard(context, trials);
 }
 
 /* ---- the report ---- */

@@ -5,7 +5,7 @@
  * proxy, in the context's event loop, decides about every connection. At the end of the run the
  * gate is closed, with all its connections.
  */
-#include "api/context.h"
+#include "api/guard.h"
 
 #include "base/error.h"
 #include "base/fd.h"
@@ -168,6 +168,8 @@ static int open_gate(struct choke_job *job, int listen_fd, int direct_attempts_f
         .rules_count = egress->rules_count,
         .budget = egress->budget,
         .upstream = egress->upstream,
+        /* For the program in the cage, and for no tool that it calls. */
+        .secrets = job->cage ? job->cage->secrets : NULL,
         .on_event = on_decision,
         .data = job,
     };
@@ -211,6 +213,7 @@ void ck_egress_open(void *data, struct ck_run *run, int listen_fd, int direct_at
                                         .rule = "",
                                         .address = "",
                                         .via = "",
+                                        .secret = "",
                                         .reason = "no_proxy",
                                         .message = strerror(-r)};
     on_decision(job, &event);

@@ -22,7 +22,7 @@ static struct {
     atomic_flag reported;
 } skips[] = {{"native", ATOMIC_FLAG_INIT}, {"bwrap", ATOMIC_FLAG_INIT}};
 
-#define FIELDS_MAX 16 /* the largest event has 13: ck_event_egress */
+#define FIELDS_MAX 16 /* the largest event has 15: ck_event_egress */
 
 /* Every event goes through here, so that no field shows a credential (R15). */
 static void emit(const struct choke_context *context, struct choke_event event)
@@ -211,17 +211,20 @@ void ck_event_egress(const struct choke_job *job, const struct ck_gate_event *ev
     /* The proxy of the site has dialled, and which address is not known. */
     bool proxied = event->via[0] != '\0';
     /* Byte counts are "" before the end of a connection. */
-    char port[16], connection[32], sent[32] = "", received[32] = "";
+    char port[16], connection[32], sent[32] = "", received[32] = "", requests[32] = "";
     (void)snprintf(port, sizeof(port), "%u", event->port);
     (void)snprintf(connection, sizeof(connection), "%" PRIu64, event->connection);
     if (event->verdict == CK_GATE_CLOSED) {
         (void)snprintf(sent, sizeof(sent), "%" PRIu64, event->up_bytes);
         (void)snprintf(received, sizeof(received), "%" PRIu64, event->down_bytes);
+        if (event->secret[0] != '\0')
+            (void)snprintf(requests, sizeof(requests), "%" PRIu64, event->requests);
     }
     EMIT(job, kinds[event->verdict].level, kinds[event->verdict].name, {"tool", text_of(job->result->tool_name)},
          {"host", event->host}, {"port", port}, {"rule", event->rule}, {"address", proxied ? NULL : event->address},
          {"via", event->via}, {"protocol", event->protocol}, {"connection", connection}, {"reason", event->reason},
-         {"message", event->message}, {"sent_bytes", sent}, {"received_bytes", received}, {"probe_name", job->probe});
+         {"message", event->message}, {"sent_bytes", sent}, {"received_bytes", received}, {"secret", event->secret},
+         {"requests", requests}, {"probe_name", job->probe});
 }
 
 /* install is NULL if the entry does not say how. */

@@ -15,6 +15,7 @@
  * the audit, the slices, or the garbage.
  */
 #include "api/context.h"
+#include "api/guard.h"
 #include "api/redact.h"
 #include "api/versioned.h"
 
@@ -90,6 +91,8 @@ static void destroy(struct choke_job *job)
     if (job->queued)
         dequeue(job);
     unlink_job(job);
+    if (job->cage)
+        job->cage->job = NULL;
     ck_slices_drop(job);
     ck_run_done(&job->run);
     ck_egress_done(job);
@@ -158,6 +161,7 @@ void ck_job_ended(void *data, struct ck_run *run)
         run->report.stage == CK_STAGE_PRIVILEGES)
         ck_proof_memory_forget(job->context);
     ck_denied_end(job);
+    ck_guard_ended(job);
     ck_egress_end(job);
     /*
      * Messages of the warden may quote paths. The request is gone, so only the text itself is
@@ -383,6 +387,29 @@ static void work_ahead(void *data, const struct ck_plan *plan)
  * 0 and a job, also for a refused call: its result says why. Negative: there is no job, and *error
  * says why.
  */
+static int start_known(struct choke_context *context, const struct choke_request *known,
+                       const struct ck_guarded *guarded, bool blocking, struct choke_job **ret_job,
+                       struct choke_error *error)
+{
+    struct ck_plan_sources sources = ck_context_sources(context);
+    sources.guarded = guarded;
+    sources.ahead = work_ahead;
+    sources.data = context;
+    struct ck_plan plan;
+    int r = ck_plan_make(&sources, known, &plan);
+    struct choke_job *job = r < 0 ? NULL : new_job(context, known, &plan, blocking);
+    if (job && guarded && guarded->program)
+        ck_guard_own(guarded->guard, job);
+    if (job)
+        begin(job, known, &plan);
+    /* In any case: a launch has sent its descriptors, and postpone has left it empty. */
+    ck_plan_done(&plan);
+    if (!job)
+        return ck_context_plan_failed(r, error);
+    *ret_job = job;
+    return 0;
+}
+
 static int start(struct choke_context *context, const struct choke_request *request, bool blocking,
                  struct choke_job **ret_job, struct choke_error *error)
 {
@@ -394,20 +421,13 @@ static int start(struct choke_context *context, const struct choke_request *requ
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "a request and a pointer for its result are required");
     struct choke_request known;
     r = ck_versioned_read(CK_VERSIONED(choke_request), request, request->struct_size, &known, error);
-    if (r < 0)
-        return r;
-    struct ck_plan_sources sources = ck_context_sources(context);
-    sources.ahead = work_ahead;
-    sources.data = context;
-    struct ck_plan plan;
-    r = ck_plan_make(&sources, &known, &plan);
-    struct choke_job *job = r < 0 ? NULL : ck_job_from_plan(context, &known, &plan, blocking);
-    /* In any case: a launch has sent its descriptors, and postpone has left it empty. */
-    ck_plan_done(&plan);
-    if (!job)
-        return ck_context_plan_failed(r, error);
-    *ret_job = job;
-    return 0;
+    return r < 0 ? r : start_known(context, &known, NULL, blocking, ret_job, error);
+}
+
+int ck_job_start_guarded(struct choke_guard *guard, const struct choke_request *request,
+                         const struct ck_guarded *guarded, struct choke_job **ret_job, struct choke_error *error)
+{
+    return start_known(guard->context, request, guarded, false, ret_job, error);
 }
 
 int choke_start(struct choke_context *context, const struct choke_request *request, struct choke_job **ret_job,

@@ -13,6 +13,8 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/quote.h"
+#include "policy/change_list.h"
+#include "policy/profile.h"
 #include "sys/decision_records.h"
 
 #include <errno.h>
@@ -112,13 +114,20 @@ static int find_unrecorded(struct choke_context *context, const struct ck_decisi
                            struct choke_error *error)
 {
     const struct ck_policy *policy = context->policy;
+    const struct ck_policy_guard *guard = policy->guard;
     struct ck_list *unrecorded = &context->machine.rules.unrecorded;
+    struct ck_list *profiles = &context->machine.rules.unrecorded_profiles;
+    uint32_t profiles_count = guard ? guard->profiles_count : 0;
     if (records->errnum != 0 && ck_error_is_transient(records->errnum))
         return ck_error_set(error, CHOKE_SPAWN_FAILED, records->errnum,
                             "cannot read the decision records of '" CK_LOCKED_FILE "': %s", strerror(records->errnum));
     unrecorded->items = ck_arena_array(&context->text, policy->tools_count + 1u, sizeof(*unrecorded->items));
-    if (!unrecorded->items)
+    profiles->items = ck_arena_array(&context->text, profiles_count + 1u, sizeof(*profiles->items));
+    if (!unrecorded->items || !profiles->items)
         return ck_error_oom(error);
+    for (uint32_t i = 0; i < profiles_count; i++)
+        if (!ck_decision_records_have(records, guard->profiles[i].adr))
+            profiles->items[profiles->count++] = guard->profiles[i].name;
     for (uint32_t i = 0; i < policy->tools_count; i++)
         /* An entry of the build has its record in the build. */
         if (!policy->tools[i].embedded && !ck_decision_records_have(records, policy->tools[i].adr))
@@ -162,6 +171,29 @@ int ck_machine_check(const struct ck_machine *machine, struct choke_error *error
     if (error)
         *error = machine->rules.refusal;
     return -EPERM;
+}
+
+int ck_machine_check_profile(const struct ck_machine *machine, const struct ck_policy *applied, const char *profile,
+                             struct choke_error *error)
+{
+    const struct ck_locked *rules = &machine->rules;
+    if (!machine->bound)
+        return 0;
+    if (profile && !ck_profile_is_named(applied, profile))
+        return ck_error_set(error, CHOKE_DISALLOWED, EPERM,
+                            CK_LOCKED_PREFIX "it does not name profile '%s', neither in 'profiles' nor in 'shipped'",
+                            CK_QUOTE(profile));
+    if (profile && ck_policy_list_has(&rules->unrecorded_profiles, profile))
+        return ck_error_set(error, CHOKE_DISALLOWED, EPERM,
+                            CK_LOCKED_PREFIX "profile '%s' cites a decision record that does not exist", profile);
+    for (uint32_t i = 0; i < applied->tools_count; i++)
+        if (ck_profile_is_carrier(applied, &applied->tools[i]) &&
+            ck_policy_list_has(&rules->unrecorded, applied->tools[i].name))
+            return ck_error_set(error, CHOKE_DISALLOWED, EPERM,
+                                CK_LOCKED_PREFIX "the entry of '%s', a carrier, cites decision record %s, which does "
+                                                 "not exist",
+                                applied->tools[i].name, applied->tools[i].adr);
+    return 0;
 }
 
 int choke_locked_directory(const struct choke_context *context, int directory_fd, struct choke_error *error)

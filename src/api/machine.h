@@ -47,6 +47,14 @@ void ck_machine_refuse(struct ck_machine *machine, const char *what);
 /* -EPERM if every run of the context is refused. */
 int ck_machine_check(const struct ck_machine *machine, struct choke_error *error);
 
+/*
+ * guard is about to use the profile (NULL: none) of the machine's policy; applied is what
+ * ck_profile_apply made of it. -EPERM if the caller is bound, and the policy does not name the
+ * profile, or a carrier or the profile cites a decision record that does not exist.
+ */
+int ck_machine_check_profile(const struct ck_machine *machine, const struct ck_policy *applied, const char *profile,
+                             struct choke_error *error);
+
 /* -EPERM if the policy is locked, and the caller is not the one that the context was made by. */
 int ck_machine_check_caller(const struct ck_machine *machine, const struct ck_caller *now, struct choke_error *error);
 

@@ -79,7 +79,7 @@ static void open_directory(struct ck_proof_memory *memory)
 /* What of this machine every proof uses, besides the kernel. */
 static void read_conditions(const struct choke_context *context, struct ck_proof_memory *memory)
 {
-    static const char *const files[] = {CK_JAIL_REFUSED_PROGRAM, "/lib64/ld-linux-x86-64.so.2",
+    static const char *const files[] = {CK_JAIL_REFUSED_PROGRAM, CK_JAIL_STARTED_PROGRAM, "/lib64/ld-linux-x86-64.so.2",
                                         "/lib/ld-linux-aarch64.so.1"};
     const struct ck_proof_conditions conditions = {.keeper_sha256 = ck_keeper_image_sha256,
                                                    .search = context->policy->search_path.items,

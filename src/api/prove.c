@@ -79,6 +79,12 @@ static void set_untried(struct ck_jail_state *state, int errnum, const char *tex
     (void)snprintf(state->message, sizeof(state->message), "%.*s", (int)sizeof(state->message) - 1, text);
 }
 
+/* A jail could not be built. open_tree, clone3 and openat2 are older than mount_setattr. */
+static const char *text_of(int errnum)
+{
+    return errnum == ENOSYS ? "this kernel has no mount_setattr (it came with Linux 5.12)" : strerror(errnum);
+}
+
 /* The jail could not be built at all. */
 static void explain_failure(const struct ck_wire_proved *proved, struct ck_jail_state *state)
 {
@@ -95,7 +101,7 @@ static void explain_failure(const struct ck_wire_proved *proved, struct ck_jail_
     (void)snprintf(state->message, sizeof(state->message), "building it failed: %s%s",
                    proved->error == ENOSPC       ? "the limit of namespaces is reached"
                    : proved->error == ECONNRESET ? "the process that tried was killed"
-                                                 : strerror(proved->error),
+                                                 : text_of(proved->error),
                    hint);
 }
 
@@ -228,6 +234,9 @@ static int plan_proof(struct choke_context *context, struct ck_plan *plan, int p
     static const char *no_env[] = {NULL};
     struct ck_plan_sources sources = ck_context_sources(context);
     *plan = (struct ck_plan){.native_jail = {.fd = program_fd},
+                             .out_fd = -1,
+                             .err_fd = -1,
+                             .guarded_top_fd = -1,
                              .keep = {.fd = -1},
                              .bwrap = {.image_fd = -1, .program_fd = -1, .bwrap_fd = -1},
                              .no_userns = {.filter_fd = -1},
@@ -276,7 +285,7 @@ static void fail_bwrap_init(const struct ck_wire_report *report, struct ck_jail_
                        complained             ? CK_QUOTE(report->message)
                        : errnum == ECONNRESET ? "the process that tried its layers was killed"
                        : errnum == EAGAIN     ? "bwrap ended without a message"
-                                              : strerror(errnum));
+                                              : text_of(errnum));
     set_failure(state, "not_permitted", &error);
 }
 

@@ -32,8 +32,8 @@ void ck_readiness_policy_digest(const struct choke_context *context, char ret_he
 
 /*
  * A copy of the policy in which only version_args are allowed. Workspaces are ro: a version needs
- * no writing, and an overlay would need a native jail. A jail's helper becomes a direct tool, so
- * that it can be run for its version.
+ * no writing, and an overlay would need a native jail. A jail's helper becomes a direct tool, and
+ * a carrier an external one, so that they can be run for their versions.
  */
 static int narrow_policy(struct ck_readiness *readiness)
 {
@@ -58,6 +58,8 @@ static int narrow_policy(struct ck_readiness *readiness)
         policy->tools[i].workspace_code = false;
         if (policy->tools[i].route == CK_ROUTE_JAIL)
             policy->tools[i].route = CK_ROUTE_DIRECT;
+        else if (policy->tools[i].route == CK_ROUTE_CARRIER)
+            policy->tools[i].route = CK_ROUTE_EXTERNAL;
         /* The same order by name, but pointing to the copies. */
         policy->by_name[i] = policy->tools + (from->by_name[i] - from->tools);
     }

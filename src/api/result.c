@@ -13,6 +13,7 @@
 #include "base/quote.h"
 #include "jail/bwrap.h"
 #include "overlay/changes.h"
+#include "run/shortage.h"
 #include "sys/depend.h"
 
 #include <errno.h>
@@ -212,7 +213,7 @@ static void refuse_limit(struct choke_result *result, const struct ck_wire_repor
                            ? "no cgroup can be created, and the kernel does not count the processes of root"
                            : strerror(report->error));
     if (ck_error_is_transient(report->error))
-        ck_error_add_hint(&result->error);
+        ck_shortage_explain(&result->error, report->error);
 }
 
 void ck_result_fail(struct choke_result *result, const struct choke_error *error)
@@ -220,7 +221,7 @@ void ck_result_fail(struct choke_result *result, const struct choke_error *error
     result->outcome = error->outcome;
     result->error = *error;
     if (error->outcome == CHOKE_SPAWN_FAILED && ck_error_is_transient(error->errnum))
-        ck_error_add_hint(&result->error);
+        ck_shortage_explain(&result->error, error->errnum);
 }
 
 /*
@@ -292,7 +293,7 @@ static void refuse_stage(struct choke_result *result, const struct ck_wire_repor
     /* A failure inside bwrap is known only by bwrap's message. */
     int cause = report->message[0] != '\0' ? ck_bwrap_cause(report->message) : report->error;
     if (cause == 0 || ck_error_is_transient(cause))
-        ck_error_add_hint(&result->error);
+        ck_shortage_explain(&result->error, cause);
 }
 
 static void set_error(struct choke_result *result, const struct ck_run *run)

@@ -177,6 +177,8 @@ static bool cites_records(const struct ck_policy *policy)
     for (uint32_t i = 0; i < policy->grants_count; i++)
         if (policy->grants[i].adr)
             return true;
+    if (policy->guard && (policy->guard->own.adr || policy->guard->profiles_count > 0))
+        return true;
     /* Without entries the key is still expected, as a sign that they will have records. */
     return !ck_policy_is_merged(policy);
 }
@@ -333,6 +335,95 @@ static void check_execs(struct review *check)
         (void)add_finding(check, CHOKE_SEVERITY_ERROR, CK_NATIVE_OUTSIDE_SYSTEM, CK_QUOTE(unmapped));
 }
 
+/* ---- guard ------------------------------------------------------------------------------- */
+
+/* The first of the keys that the cage does not hold to; NULL: the entry has none. */
+static const char *find_unenforced(const struct ck_tool *tool, const struct ck_tool *keys)
+{
+    static const struct ck_limits none;
+    return tool->args                                        ? "args"
+           : keys->egress.count > 0                          ? "egress"
+           : memcmp(&keys->limits, &none, sizeof(none)) != 0 ? "limits"
+           : keys->set_env_count > 0                         ? "set_env"
+                                                             : NULL;
+}
+
+/* node is the mapping of the section or of the profile. */
+static void check_carriers(struct review *check, const struct ck_policy *model, const struct ck_list *carriers,
+                           const struct ck_yaml_node *node)
+{
+    for (uint32_t i = 0; i < carriers->count; i++) {
+        const struct ck_tool *tool = ck_policy_find(model, carriers->items[i]);
+        if (!tool || !find_in(tool, find_unenforced))
+            continue;
+        const struct ck_yaml_node *list = node ? ck_yaml_node_value(node, "carriers") : NULL;
+        const struct ck_yaml_node *at = list ? ck_yaml_node_entry(list, i) : NULL;
+        struct choke_finding *finding = add_finding(
+            check, CHOKE_SEVERITY_WARNING,
+            "'%s' is a carrier: in the cage of guard its args, egress, limits and set_env do not hold", tool->name);
+        finding->tool = tool->name;
+        finding->line = at ? at->line : 0;
+        finding->column = at ? at->column : 0;
+    }
+}
+
+/* Interpreters with a compiler of their own, and what runs in one: they end where code cannot be made. */
+static bool needs_jit(const char *name)
+{
+    static const char *const names[] = {"node", "npm",    "npx",   "java", "javac",  "mvn",     "gradle",
+                                        "jest", "vitest", "mocha", "tsc",  "eslint", "prettier"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void check_profile(struct review *check, const struct ck_policy *model, const struct ck_profile *profile,
+                          const struct ck_yaml_node *node)
+{
+    const struct ck_yaml_node *adr = node ? ck_yaml_node_value(node, "adr") : NULL;
+    check->key = "guard.adr";
+    size_t before = check->policy->findings_count;
+    if (profile->adr)
+        check_record(check, profile->adr);
+    if (check->policy->findings_count > before && adr) {
+        check->policy->findings[before].line = adr->line;
+        check->policy->findings[before].column = adr->column;
+    }
+    check->key = "guard.carriers";
+    check_carriers(check, model, &profile->carriers, node);
+    check->key = "guard.jit";
+    for (uint32_t i = 0; !profile->jit && i < profile->carriers.count; i++)
+        if (needs_jit(profile->carriers.items[i])) {
+            struct choke_finding *finding =
+                add_finding(check, CHOKE_SEVERITY_WARNING,
+                            "the carrier '%s' makes code while it runs, which fails without 'jit: true'",
+                            profile->carriers.items[i]);
+            finding->line = node ? node->line : 0;
+        }
+}
+
+/* A widening of the section that cites no record is never covered, as with a grant. */
+static void check_guard(struct review *check, const struct ck_policy *model)
+{
+    const struct ck_policy_guard *guard = model->guard;
+    const struct ck_yaml_tree *tree = &check->policy->tree;
+    const struct ck_yaml_node *node = tree->nodes && guard ? ck_yaml_node_value(&tree->nodes[0], "guard") : NULL;
+    const struct ck_yaml_node *profiles = node ? ck_yaml_node_value(node, "profiles") : NULL;
+    if (!guard || !node)
+        return;
+    check_profile(check, model, &guard->own, node);
+    for (uint32_t i = 0; i < guard->profiles_count; i++)
+        check_profile(check, model, &guard->profiles[i], ck_yaml_node_entry(profiles, i));
+    check->key = "guard.adr";
+    if (!guard->own.adr && guard->own.carriers.count > 0) {
+        struct choke_finding *finding =
+            add_finding(check, CHOKE_SEVERITY_WARNING, "the carriers of 'guard' cite no decision record; add 'adr'");
+        finding->line = node->line;
+        finding->column = node->column;
+    }
+}
+
 /* ---- what an entry leaves open ------------------------------------------------------------ */
 
 /* A grant to the tool that a subcommand does not get, because it has its own list. */
@@ -358,7 +449,7 @@ static void check_args(struct review *check)
 {
     const struct ck_tool *tool = check->tool;
     check->key = "args";
-    if (tool->args || tool->route == CK_ROUTE_JAIL)
+    if (tool->args || tool->route == CK_ROUTE_JAIL || tool->route == CK_ROUTE_CARRIER)
         return;
     if (tool->route == CK_ROUTE_DIRECT)
         (void)add_finding(check, CHOKE_SEVERITY_WARNING,
@@ -389,7 +480,7 @@ static void check_helpers(struct review *check)
         open = is_open(&own);
     }
     check->key = "execs";
-    if (open && tool->route != CK_ROUTE_JAIL)
+    if (open && tool->route != CK_ROUTE_JAIL && tool->route != CK_ROUTE_CARRIER)
         (void)add_finding(check, CHOKE_SEVERITY_WARNING,
                           "'%s' has no 'execs': without a jail it can execute any program; write 'execs: []' if it "
                           "starts none, or list what it starts",
@@ -516,6 +607,7 @@ static void check_tools(struct review *check, const struct ck_policy *model)
         check_interpreters(check, check->grant->name, &check->grant->execs);
     }
     check->grant = NULL;
+    check_guard(check, model);
     for (uint32_t i = 0; i < model->tools_count; i++) {
         check->tool = &model->tools[i];
         check_tool(check);
