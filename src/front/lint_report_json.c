@@ -43,7 +43,7 @@ static int set_position(json_t *object, const struct choke_lint_finding *finding
  * Paths, names and source lines may be any bytes, so ck_jansson_bytes; the rest is text of the
  * library.
  */
-static json_t *finding_object(const struct choke_lint_finding *finding)
+static json_t *finding_object(const struct choke_lint_finding *finding, const struct ck_lint_mark *mark)
 {
     json_t *object = json_object();
     int bad = 0;
@@ -57,6 +57,8 @@ static json_t *finding_object(const struct choke_lint_finding *finding)
     bad |= json_object_set_new(object, "message", ck_jansson_text(finding->message));
     bad |= json_object_set_new(object, "instead", ck_jansson_text(finding->rule->instead));
     bad |= json_object_set_new(object, "source", ck_jansson_bytes(finding->source));
+    bad |= json_object_set_new(object, "fingerprint", ck_jansson_text(mark->fingerprint));
+    bad |= json_object_set_new(object, "known", json_boolean(mark->known));
     /* All or nothing: a finding without some of its members would mislead a script. */
     if (!bad)
         return object;
@@ -99,8 +101,12 @@ static int set_counts(json_t *object, const struct choke_lint_report *report)
     return bad;
 }
 
-/* clean is what the exit status says: no error, no warning, and no finding was dropped. */
-json_t *ck_lint_report_json_make(const struct choke_lint_report *report, size_t most, bool clean)
+/*
+ * clean is what the exit status says: no error and no warning that a baseline lacks, and no finding
+ * was dropped.
+ */
+json_t *ck_lint_report_json_make(const struct choke_lint_report *report, const struct ck_lint_marks *marks, size_t most,
+                                 bool clean)
 {
     json_t *object = json_object();
     json_t *findings = json_array();
@@ -109,7 +115,7 @@ json_t *ck_lint_report_json_make(const struct choke_lint_report *report, size_t 
 
     for (size_t i = 0; i < report->finding_count && i < most; i++)
         /* A NULL from finding_object is an error of the append too. */
-        bad |= json_array_append_new(findings, finding_object(&report->findings[i]));
+        bad |= json_array_append_new(findings, finding_object(&report->findings[i], &marks->items[i]));
     for (size_t i = 0; i < report->skip_count && i < most; i++)
         bad |= json_array_append_new(skips, skip_object(&report->skips[i]));
     bad |= json_object_set_new(object, "version", json_integer(REPORT_VERSION));
@@ -117,6 +123,7 @@ json_t *ck_lint_report_json_make(const struct choke_lint_report *report, size_t 
     bad |= json_object_set_new(object, "top", ck_jansson_bytes(report->top));
     bad |= json_object_set_new(object, "config", ck_jansson_bytes(report->config));
     bad |= set_counts(object, report);
+    bad |= set_count(object, "known", marks->known);
     bad |= json_object_set_new(object, "findings", findings);
     bad |= json_object_set_new(object, "skipped", skips);
     if (!bad)

@@ -6,10 +6,12 @@
 #define CK_FRONT_LINT_REPORT_JSON_H
 
 #include "chokepoint.h"
+#include "front/lint_marks.h"
 
 #include <jansson.h>
 
-/* The first `most` findings and skips. NULL: no memory. */
-json_t *ck_lint_report_json_make(const struct choke_lint_report *report, size_t most, bool clean);
+/* The first `most` findings and skips. marks: of the same report. NULL: no memory. */
+json_t *ck_lint_report_json_make(const struct choke_lint_report *report, const struct ck_lint_marks *marks, size_t most,
+                                 bool clean);
 
 #endif

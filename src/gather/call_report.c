@@ -152,6 +152,7 @@ void ck_gather_done(struct ck_gathering *gathering)
         free(gathering->tools[i].version);
         free(gathering->tools[i].sha256);
     }
+    json_decref(gathering->findings);
     free(gathering->reports);
     free(gathering->tools);
     *gathering = (struct ck_gathering){0};

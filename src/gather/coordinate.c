@@ -11,8 +11,10 @@
  */
 #include "gather/coordinate.h"
 
+#include "base/fd.h"
 #include "front/text.h"
 #include "gather/call_report.h"
+#include "gather/findings/findings.h"
 #include "gather/git_root.h"
 #include "gather/probe_run.h"
 #include "gather/schedule.h"
@@ -22,12 +24,12 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-#define TICK_MS 100                           /* how often a table is redrawn */
-#define OUTPUT_BUDGET_BYTES ((size_t)1 << 30) /* for all streams that are captured at the same time */
+#define TICK_MS 100 /* how often a table is redrawn */
 
 struct coordinator {
     const struct ck_coordinate_options *options; /* not owned */
@@ -37,6 +39,7 @@ struct coordinator {
     struct ck_files git_files; /* of its directory .git; zero-filled if that was not read */
     const char *git_special;   /* points into files: what git would wait for; NULL: nothing */
     struct ck_table *table;    /* NULL: no terminal */
+    uint64_t cpu_before_us;    /* of a thread that has gathered before */
 };
 
 static int out_of_memory(struct choke_error *error)
@@ -150,9 +153,10 @@ static void skip_inapplicable(struct coordinator *coordinator)
 }
 
 /* A running call has two streams, so each gets half of its job's share. */
-static size_t output_bytes(unsigned jobs)
+static size_t output_bytes(const struct ck_coordinate_options *options)
 {
-    return OUTPUT_BUDGET_BYTES / 2 / jobs;
+    size_t all = options->output_bytes > 0 ? options->output_bytes : CK_COORDINATE_OUTPUT_BYTES;
+    return all / 2 / options->jobs;
 }
 
 static int init_probes(struct coordinator *coordinator, struct choke_error *error)
@@ -162,6 +166,9 @@ static int init_probes(struct coordinator *coordinator, struct choke_error *erro
     struct ck_gather_state *gather_state = &coordinator->gather_state;
 
     gathering->root = options->root;
+    gather_state->inside_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (gather_state->inside_fd < 0)
+        return ck_text_error(error, CHOKE_NONE, errno, "cannot make an eventfd: %s", strerror(errno));
     gathering->reports = calloc(options->probes->count, sizeof(*gathering->reports));
     gather_state->runs = calloc(options->probes->count, sizeof(*gather_state->runs));
     if (!gathering->reports || !gather_state->runs)
@@ -323,13 +330,14 @@ static void start_ready(struct coordinator *coordinator)
     }
 }
 
-/* A request to stop, or a job that has ended, or the next frame of the table. */
+/* A request to stop, or a job or a thread that has ended, or the next frame of the table. */
 static int wait_for_event(const struct coordinator *coordinator, struct choke_error *error)
 {
     struct pollfd fds[] = {{.fd = choke_fd(coordinator->options->context), .events = POLLIN},
-                           {.fd = coordinator->options->stop.fd, .events = POLLIN}};
+                           {.fd = coordinator->options->stop.fd, .events = POLLIN},
+                           {.fd = coordinator->gather_state.inside_fd, .events = POLLIN}};
 
-    if (poll(fds, 2, coordinator->table ? TICK_MS : -1) < 0 && errno != EINTR)
+    if (poll(fds, 3, coordinator->table ? TICK_MS : -1) < 0 && errno != EINTR)
         return ck_text_error(error, CHOKE_NONE, errno, "cannot wait for the probes: %s", strerror(errno));
     return 0;
 }
@@ -339,8 +347,13 @@ static int take_ended(struct coordinator *coordinator, size_t *taken, struct cho
 {
     struct choke_context *context = coordinator->options->context;
     struct choke_job *job;
+    uint64_t count;
     int r = choke_dispatch(context, error);
 
+    /* Emptied first: a thread that ends after this wakes the loop again. */
+    (void)!read(coordinator->gather_state.inside_fd, &count, sizeof(count));
+    for (size_t i = 0; i < coordinator->gather_state.count; i++)
+        *taken += ck_probe_run_take_inside(&coordinator->gather_state.runs[i]);
     for (; r >= 0 && (job = choke_next(context)); (*taken)++)
         ck_probe_run_take(choke_job_data(job), job);
     return r < 0 ? r : 0;
@@ -388,22 +401,40 @@ static uint64_t microseconds(struct timeval time)
     return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_usec;
 }
 
+/* RUSAGE_SELF: without the tools, which are children. */
+static uint64_t own_cpu_us(const struct ck_coordinate_options *options)
+{
+    struct rusage usage;
+
+    if (getrusage(options->is_one_of_many ? RUSAGE_THREAD : RUSAGE_SELF, &usage) < 0)
+        return 0;
+    return microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
+}
+
 static void finish(struct coordinator *coordinator)
 {
     struct ck_gathering *gathering = coordinator->gathering;
-    /* RUSAGE_SELF: without the tools, which are children. */
-    struct rusage usage;
 
     for (size_t i = 0; i < coordinator->gather_state.count && coordinator->gather_state.runs[i].report; i++)
         ck_probe_run_done(&coordinator->gather_state.runs[i]);
     free(coordinator->gather_state.runs);
+    ck_fd_close(&coordinator->gather_state.inside_fd);
     ck_files_done(&coordinator->git_files);
     ck_files_done(&coordinator->files);
     gathering->cancelled = coordinator->gather_state.cancelled;
     gathering->keep_error = coordinator->gather_state.keep_error;
     gathering->duration_us = ck_gather_elapsed_us(&coordinator->gather_state);
-    if (getrusage(RUSAGE_SELF, &usage) == 0)
-        gathering->own_cpu_us = microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
+    gathering->own_cpu_us = own_cpu_us(coordinator->options) - coordinator->cpu_before_us;
+}
+
+/* After the last probe: a place that two of them saw is one finding. */
+static int collect_findings(struct coordinator *coordinator, struct choke_error *error)
+{
+    const struct ck_findings_options options = {.root_fd = coordinator->options->root_fd,
+                                                .baseline = coordinator->options->baseline,
+                                                .stop = is_asked_to_stop,
+                                                .data = coordinator};
+    return ck_findings_collect(coordinator->gathering, &options, error);
 }
 
 int ck_coordinate(const struct ck_coordinate_options *options, struct ck_gathering *ret_gathering,
@@ -412,24 +443,29 @@ int ck_coordinate(const struct ck_coordinate_options *options, struct ck_gatheri
     struct coordinator coordinator = {
         .options = options,
         .gathering = ret_gathering,
+        .cpu_before_us = options->is_one_of_many ? own_cpu_us(options) : 0,
         .gather_state = {.context = options->context,
                          .root = options->root,
                          .call_root = options->call_root,
                          .jail = options->jail,
                          .require_jail = options->require_jail,
                          .timeout_ms = options->timeout_ms,
-                         .output_bytes = output_bytes(options->jobs),
-                         .keep_fd = options->keep_fd},
+                         .output_bytes = output_bytes(options),
+                         .keep_fd = options->keep_fd,
+                         .inside_fd = -1},
     };
 
     /* start_us is still 0, so this is the time now. */
     coordinator.gather_state.start_us = ck_gather_elapsed_us(&coordinator.gather_state);
+    ret_gathering->started_at = time(NULL);
     int r = init_probes(&coordinator, error);
     if (r == 0)
         r = ck_table_new(ret_gathering, options->table_fd, &coordinator.table, error);
     if (r == 0)
         r = loop(&coordinator, error);
     ck_table_free(coordinator.table);
+    if (r == 0)
+        r = collect_findings(&coordinator, error);
     finish(&coordinator);
     return r;
 }

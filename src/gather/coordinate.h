@@ -7,9 +7,11 @@
 #ifndef CK_GATHER_COORDINATE_H
 #define CK_GATHER_COORDINATE_H
 
+#include "gather/findings/baseline.h"
 #include "gather/gather.h"
 
 #define CK_COORDINATE_JOBS_MAX 64
+#define CK_COORDINATE_OUTPUT_BYTES ((size_t)1 << 30)
 
 /* How a gather is asked to stop. */
 struct ck_coordinate_stop {
@@ -30,10 +32,13 @@ struct ck_coordinate_options {
     const char *call_root; /* another name of the root for the calls, "/proc/self/fd/3"; NULL: root */
     enum choke_jail jail;  /* of the calls; CHOKE_JAIL_DEFAULT: by the routes of their tools */
     bool require_jail;
-    unsigned jobs;       /* 1 to CK_COORDINATE_JOBS_MAX */
-    uint64_t timeout_ms; /* for each call; CHOKE_TIMEOUT_FROM_POLICY: the probe's limit */
-    int keep_fd;         /* a directory for the output of the calls; -1: none */
-    int table_fd;        /* where the live table goes, if it is a terminal; -1: nowhere */
+    unsigned jobs;                      /* 1 to CK_COORDINATE_JOBS_MAX */
+    uint64_t timeout_ms;                /* for each call; CHOKE_TIMEOUT_FROM_POLICY: the probe's limit */
+    size_t output_bytes;                /* kept of all calls that run at the same time; 0: CK_COORDINATE_OUTPUT_BYTES */
+    bool is_one_of_many;                /* other gathers run in other threads of this process */
+    int keep_fd;                        /* a directory for the output of the calls; -1: none */
+    const struct ck_baseline *baseline; /* NULL: none */
+    int table_fd;                       /* where the live table goes, if it is a terminal; -1: nowhere */
     /* May be NULL. Called after each round of events. */
     void (*on_round)(void *data, const struct ck_gathering *gathering);
     void *round_data;

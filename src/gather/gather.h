@@ -9,6 +9,7 @@
 #include "gather/probes.h"
 
 #include <stdio.h>
+#include <time.h>
 
 /*
  * The names (ck_gather_probe_state_name) are stable: ok failed timeout tool_missing skipped refused
@@ -66,6 +67,11 @@ struct ck_gathering {
     size_t count;
     struct ck_tool_used *tools; /* sorted by name */
     size_t tool_count;
+    json_t *findings;  /* of all probes, merged and ranked (findings/findings.h); NULL: none yet */
+    bool findings_cut; /* a probe had more than its list holds */
+    bool has_baseline;
+    size_t findings_known; /* those that a baseline has */
+    time_t started_at;
     size_t file_count; /* files of the repository, as far as they were counted */
     bool files_incomplete;
     bool cancelled;
@@ -87,6 +93,11 @@ json_t *ck_document_make(const struct ck_gathering *gathering);
 
 /* The commit that is checked out, from the snapshot probe; NULL if it is not known. */
 const char *ck_gather_commit(const struct ck_gathering *gathering);
+
+/* ---- sarif.c ---- */
+
+/* The findings as SARIF 2.1.0, or NULL when out of memory. */
+json_t *ck_gather_sarif_make(const struct ck_gathering *gathering);
 
 /* ---- table.c ---- */
 

@@ -79,6 +79,8 @@ void ck_probe_run_done(struct ck_probe_run *run)
     if (run->is_prepared)
         ck_gather_find_preparation(run->report->probe->prepare)->end(run->prepared);
     run->is_prepared = false;
+    ck_inside_abandon(run->inside);
+    run->inside = NULL;
     remove_changes(run);
     ck_probe_run_drop(run);
 }
@@ -370,12 +372,55 @@ static void start_next_call(struct ck_probe_run *run)
         proceed(run);
 }
 
+/* --timeout wins, as for calls. */
+static void start_inside(struct ck_probe_run *run)
+{
+    const struct ck_gather_state *gather_state = run->gather_state;
+    const struct ck_probe *probe = run->report->probe;
+    const char *root = gather_state->call_root ? gather_state->call_root : gather_state->root;
+    uint64_t timeout_ms = gather_state->timeout_ms != CHOKE_TIMEOUT_FROM_POLICY ? gather_state->timeout_ms
+                                                                                : (uint64_t)probe->timeout_s * 1000;
+    struct choke_error error = {0};
+
+    if (ck_inside_start(ck_inside_find(probe->inside), root, timeout_ms, gather_state->inside_fd, &run->inside,
+                        &error) < 0)
+        ck_probe_run_end(run, CK_PROBE_STATE_FAILED, "%s", error.message);
+}
+
+bool ck_probe_run_take_inside(struct ck_probe_run *run)
+{
+    struct choke_error error = {0};
+
+    if (!run->inside)
+        return false;
+    if (!ck_inside_has_ended(run->inside)) {
+        if (!run->gather_state->cancelled)
+            return false;
+        ck_inside_abandon(run->inside);
+        run->inside = NULL;
+        ck_probe_run_end(run, CK_PROBE_STATE_CANCELLED, "%s", "cancelled while it ran");
+        return true;
+    }
+    int r = ck_inside_take(run->inside, &run->report->evidence, &error);
+    run->inside = NULL;
+    if (r == 0)
+        ck_probe_run_end(run, CK_PROBE_STATE_OK, "%s", "");
+    else if (r == -ETIMEDOUT)
+        ck_probe_run_end(run, CK_PROBE_STATE_TIMEOUT, "%s", "it did not end in time");
+    else
+        ck_probe_run_end(run, CK_PROBE_STATE_FAILED, "%s", error.message);
+    return true;
+}
+
 void ck_probe_run_begin(struct ck_probe_run *run)
 {
     run->report->state = CK_PROBE_STATE_RUNNING;
     /* 0 means that it did not run. */
     run->report->started_us = ck_gather_elapsed_us(run->gather_state) + 1;
-    start_next_call(run);
+    if (run->report->probe->inside)
+        start_inside(run);
+    else
+        start_next_call(run);
 }
 
 /* For a call without an answer. */

@@ -3,6 +3,7 @@
  *
  *   1. ck_probe_run_begin   starts the first call, or ends the probe.
  *   2. ck_probe_run_take    a call has ended: starts the next one, or reads the answers.
+ *      ck_probe_run_take_inside  the same for a probe without calls
  *   3. ck_probe_run_drop    no other probe needs the output any more.
  *   4. ck_probe_run_done
  *
@@ -14,6 +15,7 @@
 
 #include "gather/files.h"
 #include "gather/gather.h"
+#include "gather/inside.h"
 #include "gather/temporary.h"
 
 /* Shared by all probe runs. */
@@ -28,6 +30,7 @@ struct ck_gather_state {
     int keep_fd;               /* a directory for the output of the calls; -1: none */
     int keep_error;            /* the first negative errno of a write there */
     uint64_t start_us;         /* monotonic */
+    int inside_fd;             /* an eventfd: a probe that needs no tool has ended; -1: there is none */
     bool cancelled;            /* by a signal: nothing new is started */
     struct ck_probe_run *runs; /* one per probe */
     size_t count;
@@ -44,10 +47,17 @@ struct ck_probe_run {
     size_t answered;                                 /* calls with an answer */
     void *prepared;                                  /* the state of the preparation */
     bool is_prepared;                                /* begun, and not ended */
+    struct ck_inside_job *inside;                    /* while it runs; NULL */
 };
 
 void ck_probe_run_begin(struct ck_probe_run *run);
 void ck_probe_run_take(struct ck_probe_run *run, struct choke_job *job);
+
+/*
+ * If the probe works inside and has ended: reads its evidence. If the gather is cancelled it is left
+ * alone. True if the probe has ended by this.
+ */
+bool ck_probe_run_take_inside(struct ck_probe_run *run);
 void ck_probe_run_drop(struct ck_probe_run *run);
 void ck_probe_run_done(struct ck_probe_run *run); /* zero-filled is fine */
 

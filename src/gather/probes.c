@@ -7,6 +7,7 @@
 #include "base/quote.h"
 #include "front/text.h"
 #include "gather/evidence/evidence.h"
+#include "gather/inside.h"
 #include "gather/prepare.h"
 
 #include <stdlib.h>
@@ -91,12 +92,13 @@ static const struct ck_yaml_key probe_keys[] = {
     {"opens", CK_YAML_TEXTS, AT(ck_probe, opens), .absent_texts = any_file},
     {"needs", CK_YAML_TEXTS, AT(ck_probe, needs)},
     {"egress", CK_YAML_TEXTS, AT(ck_probe, egress)},
-    {"output", CK_YAML_TEXT, .required = true, AT(ck_probe, output)},
+    {"output", CK_YAML_TEXT, AT(ck_probe, output)},
     {"prepare", CK_YAML_TEXT, AT(ck_probe, prepare), .form = &name_form},
+    {"inside", CK_YAML_TEXT, AT(ck_probe, inside), .form = &name_form},
     {"timeout_s", CK_YAML_NUMBER, AT(ck_probe, timeout_s), .min = 1, .max = TIMEOUT_S_MAX},
     {"max_output_mib", CK_YAML_NUMBER, AT(ck_probe, max_output_mib), .min = 1, .max = OUTPUT_MIB_MAX},
     {"git", CK_YAML_FLAG, AT(ck_probe, git)},
-    {"calls", CK_YAML_RECORDS, .required = true, AT(ck_probe, calls), COUNT(ck_probe, call_count), .not_empty = true,
+    {"calls", CK_YAML_RECORDS, AT(ck_probe, calls), COUNT(ck_probe, call_count), .not_empty = true,
      .max_entries = CK_PROBE_CALLS_MAX, .keys = call_keys, .size = sizeof(struct ck_probe_call)},
     {.name = NULL},
 };
@@ -219,15 +221,32 @@ static int check_needs(const struct probes_check *check, const struct ck_probe *
     return 0;
 }
 
+/* Either code of the command answers the probe, or calls and a reader of their output do. */
+static int check_inside(const struct probes_check *check, const struct ck_probe *probe)
+{
+    if (!probe->inside && (!probe->output || probe->call_count == 0))
+        return FAULT(check, probe, "probe '%s' needs 'calls' and 'output', or 'inside'", probe->name);
+    if (!probe->inside)
+        return 0;
+    if (probe->output || probe->call_count > 0 || probe->prepare)
+        return FAULT(check, probe, "probe '%s': with 'inside' there is no 'output', 'prepare' or 'calls'", probe->name);
+    if (!ck_inside_find(probe->inside))
+        return FAULT(check, probe, "probe '%s': unknown code '%s' for 'inside'", probe->name, CK_QUOTE(probe->inside));
+    return 0;
+}
+
 static int check_probe(const struct probes_check *check, const struct ck_probe *probe)
 {
     if (find(check, probe->name) != probe)
         return FAULT(check, probe, "two probes have the name '%s'", probe->name);
-    if (!ck_evidence_find(probe->output))
+    int r = check_inside(check, probe);
+    if (r < 0)
+        return r;
+    if (probe->output && !ck_evidence_find(probe->output))
         return FAULT(check, probe, "probe '%s': unknown output '%s'", probe->name, CK_QUOTE(probe->output));
     if (probe->prepare && !ck_gather_find_preparation(probe->prepare))
         return FAULT(check, probe, "probe '%s': unknown preparation '%s'", probe->name, probe->prepare);
-    int r = check_needs(check, probe);
+    r = check_needs(check, probe);
     for (size_t i = 0; r == 0 && i < probe->call_count; i++)
         r = check_call(check, probe, &probe->calls[i]);
     return r;

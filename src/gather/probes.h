@@ -20,6 +20,8 @@
  *       prepare: trace                 # code that runs before each call (prepare.h)
  *       git: true                      # skipped if the directory is not a complete git repository
  *       max_output_mib: 32             # of each stream of a call, 1 to 64; left out: 16
+ *       inside: lint                   # code of the command that answers it (inside.h); then there
+ *                                      # is neither output nor calls, and tool is only shown
  *       calls:                         # in order; one without an answer ends the probe
  *         - id: scan                   # as a name; unique in the probe
  *           tool: jq                   # left out: the probe's
@@ -97,8 +99,9 @@ struct ck_probe {
     const char *const *opens;        /* NULL-terminated; empty: nothing */
     const char *const *needs;        /* names of probes; NULL-terminated */
     const char *const *egress;       /* hosts; NULL-terminated */
-    const char *output;              /* names the reader (evidence.h) */
+    const char *output;              /* names the reader (evidence.h); NULL if inside */
     const char *prepare;             /* NULL: nothing */
+    const char *inside;              /* NULL: it has calls */
     unsigned timeout_s;              /* 0: the policy's limit */
     unsigned max_output_mib;         /* never 0 */
     bool git;                        /* skipped without a complete git repository */

@@ -21,8 +21,9 @@
 #define SWEPT_MAX 20000            /* entries that are read */
 #define LOCK_GRACE_S 60            /* a younger directory may not have its lock yet */
 
-static const char *const prefixes[CK_TEMPORARY_KINDS] = {
-    [CK_TEMPORARY_CHANGES] = "chokepoint-kept-", [CK_TEMPORARY_TRACE] = "chokepoint-trace-"};
+static const char *const prefixes[CK_TEMPORARY_KINDS] = {[CK_TEMPORARY_CHANGES] = "chokepoint-kept-",
+                                                         [CK_TEMPORARY_TRACE] = "chokepoint-trace-",
+                                                         [CK_TEMPORARY_CLONE] = "chokepoint-clone-"};
 
 /* ---- removing ---- */
 

@@ -1,6 +1,6 @@
 /*
- * temporary.h - temporary directories of gather in /tmp: for the changes of an overlay, and for
- * what a container is given.
+ * temporary.h - temporary directories of gather in /tmp: for the changes of an overlay, for what a
+ * container is given, and for what a fleet has cloned.
  *
  * Each is locked by the process that made it. A killed process cannot remove what it made. So
  * whoever makes the next one removes all that are not locked.
@@ -10,7 +10,7 @@
 
 #define CK_TEMPORARY_PATH_MAX 64
 
-enum ck_temporary_kind { CK_TEMPORARY_CHANGES, CK_TEMPORARY_TRACE, CK_TEMPORARY_KINDS };
+enum ck_temporary_kind { CK_TEMPORARY_CHANGES, CK_TEMPORARY_TRACE, CK_TEMPORARY_CLONE, CK_TEMPORARY_KINDS };
 
 struct ck_temporary {
     char path[CK_TEMPORARY_PATH_MAX]; /* "": none */

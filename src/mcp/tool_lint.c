@@ -69,10 +69,10 @@ static json_t *content_of(const struct choke_lint_report *report, const json_t *
     return content;
 }
 
-static json_t *answer_of(const struct choke_lint_report *report)
+static json_t *answer_of(const struct choke_lint_report *report, const struct ck_lint_marks *marks)
 {
     bool clean = report->errors == 0 && report->warnings == 0 && report->finding_dropped == 0;
-    json_t *structured = ck_lint_report_json_make(report, FINDINGS_MAX, clean);
+    json_t *structured = ck_lint_report_json_make(report, marks, FINDINGS_MAX, clean);
 
     (void)json_object_set_new(structured, "error", json_null());
     ck_mcp_words_clean(structured);
@@ -85,12 +85,23 @@ static json_t *answer_of(const struct choke_lint_report *report)
  */
 static json_t *check_place(struct ck_mcp_call *call, const struct choke_lint_report *report)
 {
+    struct ck_lint_marks marks = {0};
     struct choke_error error = {0};
 
-    if (ck_path_beneath(call->server->root.path, report->top))
-        return answer_of(report);
+    if (ck_path_beneath(call->server->root.path, report->top)) {
+        if (ck_lint_marks_make(report, NULL, &marks, &error) < 0)
+            return refuse(call, &error);
+        json_t *answer = answer_of(report, &marks);
+        ck_lint_marks_done(&marks);
+        return answer;
+    }
     (void)ck_text_error(&error, CHOKE_CWD, EXDEV, "the root was replaced while it was read; try again");
     return refuse(call, &error);
+}
+
+static bool is_stopped(void *data)
+{
+    return ck_mcp_task_is_stopped(data);
 }
 
 static json_t *work(struct ck_mcp_task *task, void *data)
@@ -104,12 +115,12 @@ static json_t *work(struct ck_mcp_task *task, void *data)
     struct choke_lint_report *report = NULL;
     struct choke_error error = {0};
 
-    (void)task;
     /* With a slash the symlink of /proc is followed, and the directory is meant. */
     int r = paths && asprintf(&top, "%s/", root) >= 0 ? make_paths(given, root, paths, &error) : -ENOMEM;
     if (paths && json_array_size(given) == 0)
         paths[0] = top ? strdup(top) : NULL;
-    const struct choke_lint_options options = {.paths = (const char *const *)paths, .root = top};
+    const struct choke_lint_options options = {
+        .paths = (const char *const *)paths, .root = top, .stop = is_stopped, .data = task};
     if (r == 0)
         r = choke_lint(&options, &report, &error);
     json_t *answer = r == 0 && report ? check_place(call, report) : refuse(call, &error);

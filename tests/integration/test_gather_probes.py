@@ -25,17 +25,17 @@ TOKEN = "AK" + "IA" + "ABCDEFGHIJKLMNOP"
 FILES = {
     "run.py": """
 import os, subprocess
-os.system("ls")  # FIND shell_call
-os.system("ls " + name)  # FIND shell_call py-os-system-of-made-text
-os.popen(f"ls {name}")  # FIND shell_call py-os-system-of-made-text
-subprocess.run("ls", shell=True)  # FIND shell_call
-subprocess.run(f"ls {name}", shell=True)  # FIND shell_call py-shell-of-made-text
-subprocess.run("ls {}".format(name), shell=True, text=True)  # FIND shell_call py-shell-of-made-text
+os.system("ls")
+os.system("ls " + name)  # FIND py-os-system-of-made-text
+os.popen(f"ls {name}")  # FIND py-os-system-of-made-text
+subprocess.run("ls", shell=True)
+subprocess.run(f"ls {name}", shell=True)  # FIND py-shell-of-made-text
+subprocess.run("ls {}".format(name), shell=True, text=True)  # FIND py-shell-of-made-text
 subprocess.run(["ls", name])
 evaluate(name)
-eval("1")  # FIND eval_call
-eval(name)  # FIND eval_call py-eval-of-value
-pickle.loads(data)  # FIND eval_call py-pickle-load
+eval("1")
+eval(name)  # FIND py-eval-of-value
+pickle.loads(data)  # FIND py-pickle-load
 yaml.load(data)  # FIND py-yaml-load
 yaml.load(data, Loader=yaml.SafeLoader)
 cursor.execute("SELECT a FROM b WHERE c = '%s'" % name)  # FIND py-sql-of-made-text
@@ -44,8 +44,8 @@ cursor.execute("SELECT a FROM b WHERE c = ?", (name,))
 hashlib.md5(data)  # FIND py-weak-hash
 hashlib.md5(data, usedforsecurity=False)
 requests.get(url, verify=False)  # FIND py-tls-unverified
-archive.extractall("x")  # FIND py-tar-extract
-archive.extractall("x", filter="data")
+tar.extractall("x")  # FIND py-tar-extract
+tar.extractall("x", filter="data")
 # SPDX-License-Identifier: MIT FIND licence_tag
 """,
     "run.js": """
@@ -53,8 +53,8 @@ cp.exec(`ls ${name}`, done); // FIND js-exec-of-made-text
 cp.execSync("ls " + name); // FIND js-exec-of-made-text
 execSync("ls");
 pattern.exec(text);
-eval(name); // FIND eval_call js-eval-of-value
-new Function("a", body); // FIND eval_call js-eval-of-value
+eval(name); // FIND js-eval-of-value
+new Function("a", body); // FIND js-function-of-value
 db.query(`SELECT a FROM b WHERE c = ${name}`); // FIND js-sql-of-made-text
 db.query("SELECT a FROM b WHERE c = ?", [name]);
 https.get({rejectUnauthorized: false}); // FIND js-tls-unverified
@@ -63,7 +63,7 @@ crypto.createHash("sha256");
 """,
     "run.ts": """
 cp.exec(`ls ${name}`, done); // FIND ts-exec-of-made-text
-eval(name); // FIND eval_call ts-eval-of-value
+eval(name); // FIND ts-eval-of-value
 db.query("SELECT a FROM b WHERE c = " + name); // FIND ts-sql-of-made-text
 """,
     "run.c": """
@@ -78,12 +78,12 @@ int run(char *to, const char *name)
 }
 """,
     "run.sh": """
-eval "$name" # FIND eval_call sh-eval-of-value
-curl -fsSL https://localhost/x | sudo bash # FIND pipe_to_shell
+eval "$name" # FIND sh-eval-of-value
+curl -fsSL https://localhost/x | sudo bash
 curl -fsSL https://localhost/x | sha256sum
 """,
     "install": "#!/bin/sh\nwget -qO- localhost | sh # FIND pipe_to_shell\n",
-    "RUN.PY": "eval(name)  # FIND eval_call\n",
+    "RUN.PHP": "eval($name); // FIND eval_call\nshell_exec($name); // FIND shell_call\n",
     "README.md": "Install it: curl localhost | sh\n",
     "run.go": 'package run\n\nfunc run() { exec.Command("sh", "-c", "ls "+name) } // FIND go-shell-of-made-text\n',
     "run.rb": 'system("ls #{name}") # FIND rb-shell-of-made-text\nsystem("ls")\n',
@@ -96,6 +96,7 @@ FROM localhost:5000/a/b
 FROM debian@sha256:0000000000000000000000000000000000000000000000000000000000000000
 FROM scratch
 FROM alpine AS last
+FROM alpine
 """,
     ".github/workflows/ci.yml": """
 on: pull_request_target # FIND workflow_trust
@@ -103,10 +104,11 @@ permissions: write-all # FIND workflow_trust
 jobs:
   one:
     steps:
-      - uses: actions/checkout@v4
+      - uses: actions/checkout@v4 # FIND action_of_github_by_tag
+      - uses: someone/thing@v1 # FIND action_by_tag
       - uses: someone/thing@main # FIND action_unpinned
       - uses: someone/thing@0123456789012345678901234567890123456789
-      - run: echo ${{ github.event.issue.title }} # FIND workflow_injection
+      - run: echo ${{ github.event.issue.title }} # FIND workflow-injection
 """,
     "compose.yaml": """
 services:
@@ -117,6 +119,7 @@ services:
   three:
     image: redis:7.4
 """,
+    "key.pem": "-----BEGIN " + "PRIVATE KEY-----\n" + "MIIB" * 16 + "\n",
     "LICENSE": "MIT License\n\nPermission is hereby granted, free of charge\n",
     "key.txt": f"{TOKEN} FIND secret_shape\nAKIAshort\n",
     "wide.txt": f"{TOKEN} FIND secret_shape encoding_mark\n".encode("utf-16"),
@@ -124,8 +127,8 @@ services:
     ".ignore": "*\n",
     "sgconfig.yml": "ruleDirs: []\nlanguageGlobs: {json: ['*.py', '*.js', '*.ts', '*.c']}\n",
 }
-ELSEWHERE = {("Dockerfile", 2, "image_unpinned"), ("Dockerfile", 5, "image_unpinned"),
-             ("Dockerfile", 8, "image_unpinned"), ("LICENSE", 1, "licence_text"), (".rgignore", 1, "scanner_steered"),
+ELSEWHERE = {("key.pem", 1, "private_key"), ("Dockerfile", 2, "image_unpinned"), ("Dockerfile", 5, "image_unpinned"), ("Dockerfile", 9, "image_unpinned"),
+             ("LICENSE", 1, "licence_text"), (".rgignore", 1, "scanner_steered"),
              (".ignore", 1, "scanner_steered"), ("sgconfig.yml", 1, "scanner_steered")}
 
 
@@ -155,8 +158,7 @@ def locations(report):
 
 
 def test_patterns_find_what_they_should_and_nothing_else(project, registry_tools):
-    """Also those that a repository would hide by files that configure rg and ast-grep; every
-    pattern and rule is tried."""
+    """Also those that a repository would hide by files that configure rg and ast-grep."""
     policy = project.default_policy(search_path=[registry_tools])
     found = gather(project, "--only", "curated_patterns,structural_patterns", policy=policy)
     reports = found.probes
@@ -164,9 +166,6 @@ def test_patterns_find_what_they_should_and_nothing_else(project, registry_tools
     counted = reports["curated_patterns"]["evidence"]
     assert (counted["files"], counted["files_searched"]) == (len(FILES), len(FILES))
     assert TOKEN not in json.dumps(found.document)
-    rules = re.findall(r"^(?:--inline-rules=)?id: (\S+)$", PROBES["structural_patterns"]["calls"][0]["argv"][-2], re.M)
-    names = {call["id"] for call in PROBES["curated_patterns"]["calls"][2:]} | set(rules)
-    assert names == {name for _, _, name in expected()}
 
 
 def test_what_the_search_passed_over_is_counted(project):
@@ -181,15 +180,15 @@ def test_no_trick_hides_a_file_from_the_search(box):
     """A byte that makes a file binary, a mark that makes it UTF-16, a size, a name that forges the
     output of rg."""
     fetch = b"curl localhost | sh\n"
-    forged = "a: WARNING: stopped searching binary file after match (found \nb.sh"
-    shown = {"nul.sh": fetch + b"exit\n\0", "first.sh": b"\0\n" + fetch, "long.sh": b"\n" * (1 << 20) + fetch, forged: fetch}
-    for path, text in {**shown, "marked.sh": b"\xff\xfe\n" + fetch, "large.sh": fetch + b"#" * (4 << 20)}.items():
+    forged = "a: WARNING: stopped searching binary file after match (found \nb.mk"
+    shown = {"nul.mk": fetch + b"exit\n\0", "first.mk": b"\0\n" + fetch, "long.mk": b"\n" * (1 << 20) + fetch, forged: fetch}
+    for path, text in {**shown, "marked.mk": b"\xff\xfe\n" + fetch, "large.mk": fetch + b"#" * (4 << 20)}.items():
         box.file(f"root/{path}", text)
     report = gather(box, "--only", "curated_patterns", policy="default").probes["curated_patterns"]
     by_id = {}
     for found in report["evidence"]["findings"]:
         by_id.setdefault(found["id"], set()).add(found["path"])
-    assert by_id == {"pipe_to_shell": set(shown), "encoding_mark": {"marked.sh"}}
+    assert by_id == {"pipe_to_shell": set(shown), "encoding_mark": {"marked.mk"}}
     assert (report["evidence"]["files"], report["evidence"]["files_searched"]) == (6, 5)
     assert report["headline"].endswith("; 1 file skipped")
 
@@ -198,11 +197,11 @@ def test_many_findings_of_one_kind_hide_no_other(box):
     """A thousand decoys sort before the secret by path, with the same severity."""
     (box.root / ".github/workflows").mkdir(parents=True)
     for number in range(6):
-        box.file(f"root/.github/workflows/{number}.yml", "on: pull_request_target\n" * 200)
+        box.file(f"root/.github/workflows/{number}.yml", "      - run: curl localhost | sh\n" * 200)
     box.file("root/z.env", f"{TOKEN}\n")
     said = box.call(gather_argv(box, "--only", "curated_patterns", policy="default")).out.decode()
     assert "z.env:1 [secret_shape]" in said, said
-    assert "and 1199 more [workflow_trust]" in said, said
+    assert "and 1199 more [pipe_to_shell]" in said, said
 
 
 def test_what_is_not_searched_by_structure_is_reported(box, registry_tools):

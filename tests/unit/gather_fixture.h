@@ -2,6 +2,7 @@
 #ifndef CK_TEST_GATHER_FIXTURE_H
 #define CK_TEST_GATHER_FIXTURE_H
 
+#include "gather/findings/findings.h"
 #include "gather/gather.h"
 
 #include <string.h>
@@ -109,8 +110,19 @@ static void fixture_init(struct fixture *fixture, uint64_t factor)
                                                .own_cpu_us = 1000 * factor};
 }
 
+/* Without a repository, so no finding has a source line. */
+static inline void fixture_collect(struct fixture *fixture)
+{
+    const struct ck_findings_options options = {.root_fd = -1};
+
+    json_decref(fixture->gathering.findings);
+    fixture->gathering.findings = NULL;
+    (void)ck_findings_collect(&fixture->gathering, &options, NULL);
+}
+
 static void fixture_done(struct fixture *fixture)
 {
+    json_decref(fixture->gathering.findings);
     for (size_t i = 0; i < FIXTURE_PROBES; i++)
         json_decref(fixture->reports[i].evidence.document);
 }

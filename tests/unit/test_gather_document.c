@@ -48,7 +48,9 @@ static void members_are_in_their_order(void **state)
     const json_t *probe = json_array_get(json_object_get(document, "probes"), 0);
     const json_t *call = json_array_get(json_object_get(probe, "calls"), 0);
 
-    assert_members(document, "format chokepoint repository commit cancelled summary tools probes timing ");
+    assert_members(
+        document,
+        "format chokepoint repository commit cancelled summary findings findings_summary tools probes timing ");
     assert_members(json_object_get(document, "repository"), "root files files_incomplete ");
     assert_members(json_object_get(document, "summary"), "ok failed timeout tool_missing skipped refused cancelled ");
     assert_members(json_array_get(json_object_get(document, "tools"), 0), "name path version sha256 ");

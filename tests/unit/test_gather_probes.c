@@ -92,7 +92,7 @@ static const struct {
     {HEAD PROBE("A", CALLS), 3, 9, "must be a name of a-z"},
     {HEAD PROBE("1a", CALLS), 3, 9, "must be a name of a-z"},
     {HEAD PROBE("a-b", CALLS), 3, 9, "must be a name of a-z"},
-    {HEAD PROBE("a", "") "", 3, 3, "'calls' is missing"},
+    {HEAD PROBE("a", "") "", 3, 3, "probe 'a' needs 'calls' and 'output', or 'inside'"},
     {HEAD PROBE("a", "  calls: []\n"), 8, 10, "must not be empty"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: []}]\n"), 8, 11, "begin with the tool"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: [sh, -c, id]}]\n"), 8, 11, "begin with the tool, 'cat'"},
@@ -185,7 +185,7 @@ static void the_embedded_probes_load(void **state)
 
     if (ck_probes_load(NULL, NULL, &probes, &error) < 0)
         fail_msg("%s", error.message);
-    assert_int_equal(probes.count, 12);
+    assert_int_equal(probes.count, 15);
     ck_probes_done(&probes);
 }
 

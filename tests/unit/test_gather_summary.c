@@ -13,9 +13,10 @@
 
 #include <cmocka.h>
 
-/* To be freed. */
-static char *summary_of(const struct fixture *fixture, bool colour)
+/* To be freed. The findings are collected anew, from what the probes have by now. */
+static char *summary_of(struct fixture *fixture, bool colour)
 {
+    fixture_collect(fixture);
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -120,11 +121,11 @@ static void the_worst_kinds_come_first_and_once(void **state)
     json_decref(fixture.reports[2].evidence.document);
     fixture_evidence(
         &fixture.reports[2],
-        "{\"by_id\": {\"weak\": 7, \"shell\": 1, \"key\": -1}, \"findings\": ["
+        "{\"by_id\": {\"weak\": 7, \"shell\": 1, \"key\": -1}, \"findings_total\": 10, \"findings_cut\": \"low\", \"findings\": ["
         "{\"id\": \"noise\", \"severity\": \"info\", \"message\": \"Only noise.\", \"path\": \"a\"},"
         "{\"id\": \"weak\", \"severity\": \"low\", \"message\": \"A weak hash.\", \"path\": \"a.py\", \"line\": 3},"
         "{\"id\": \"shell\", \"severity\": \"high\", \"message\": \"A shell.\", \"path\": \"b.py\", \"line\": 9},"
-        "{\"id\": \"shell\", \"severity\": \"high\", \"message\": \"A shell.\", \"path\": \"c.py\", \"line\": 1},"
+        "{\"id\": \"shell_js\", \"severity\": \"high\", \"message\": \"A shell.\", \"path\": \"c.py\", \"line\": 1},"
         "{\"id\": \"key\", \"severity\": \"critical\", \"path\": {\"base64\": \"Y2Fm6Qo=\"}},"
         "{\"severity\": 7, \"message\": [], \"path\": 1}, 8, null]}",
         "four", 4);
@@ -133,6 +134,7 @@ static void the_worst_kinds_come_first_and_once(void **state)
     assert_before(text, "A shell.", "A weak hash.");
     assert_says(text, "b.py:9 and 1 more [shell]");
     assert_says(text, "a.py:3 and 6 more [weak]"); /* the list is cut, the count is not */
+    assert_says(text, "found more than is listed; the rest may be low\n");
     assert_says(text, "<base64:Y2Fm6Qo=>");
     assert_null(strstr(text, "Only noise."));
     assert_null(strstr(text, "c.py"));
@@ -149,18 +151,20 @@ static void any_number_of_findings_is_bounded(void **state)
     fixture_init(&fixture, 1);
     json_t *findings = json_object_get(fixture.reports[2].evidence.document, "findings");
     for (int i = 0; i < 2 * CK_KINDS_MAX; i++) {
-        char id[32];
+        char id[32], message[sizeof(NASTY) + 32];
         (void)snprintf(id, sizeof(id), "id%d", i);
-        assert_int_equal(
-            json_array_append_new(findings, json_pack("{s:s, s:s, s:s, s:s, s:I}", "id", id, "severity", "high",
-                                                      "message", NASTY, "path", NASTY, "line", (json_int_t)INT64_MAX)),
-            0);
+        (void)snprintf(message, sizeof(message), "%s%d", NASTY, i);
+        assert_int_equal(json_array_append_new(findings, json_pack("{s:s, s:s, s:s, s:s, s:I}", "id", id, "severity",
+                                                                   "high", "message", message, "path", NASTY, "line",
+                                                                   (json_int_t)INT64_MAX - i)),
+                         0);
     }
     char *text = summary_of(&fixture, false);
     for (const char *at = text; *at != '\0'; at++)
         lines += *at == '\n';
     assert_in_range(lines, 20, 80);
-    assert_says(text, "and 248 of other kinds\n");
+    assert_says(text, "and 246 of other kinds: id501, id500, id499,");
+    assert_says(text, " and more\n");
     assert_readable(text);
     free(text);
     fixture_done(&fixture);
@@ -175,6 +179,7 @@ static void nothing_at_all_can_be_summed_up(void **state)
     assert_says(text, "Cancelled   0 probes in 0.0s\n");
     assert_says(text, "--out FILE");
     free(text);
+    fixture_done(&fixture);
 }
 
 static void missing_parts_are_reported(void **state)
@@ -185,7 +190,8 @@ static void missing_parts_are_reported(void **state)
     (void)json_object_set_new(fixture.reports[0].evidence.document, "commit", json_null());
     char *text = summary_of(&fixture, false);
     assert_says(text, "Commit      none yet\n");
-    assert_says(text, "nothing: no finding is above info\n");
+    assert_says(text, "nothing: no finding is above info, by the 1 probe that looked; these have no\n");
+    assert_says(text, "semgrep (tool_missing)"); /* "nothing" without it would be worth more */
     free(text);
     fixture_done(&fixture);
 }

@@ -64,6 +64,8 @@ def unless(probe):
 
 
 def block(probe):
+    if "inside" in probe:
+        return f"Code of the command, `inside: {probe['inside']}`, layer `{probe['layer']}`; no tool is called.\n\n{when(probe)}\n"
     lines = [f"Tool `{probe['tool']}`, layer `{probe['layer']}`, read as `{probe['output']}`.", "", when(probe),
              *unless(probe), ""]
     for call in probe["calls"]:

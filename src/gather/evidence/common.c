@@ -10,6 +10,7 @@
 
 #include "front/jansson.h"
 #include "front/text.h"
+#include "gather/findings/place.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -143,13 +144,34 @@ const char *ck_evidence_severity(const char *level)
 
 /* ---- lists ---- */
 
-/* An item without a severity comes after all others. */
-static size_t rank(const char *level)
+/*
+ * The index of the severity that it has in its place; an item without one comes after all others.
+ * id and path may be NULL.
+ */
+static size_t rank(const struct ck_evidence_list *list, const char *level, const char *id, const char *path)
 {
+    /* The same as in findings.c: a private key in a test was made for it. */
+    bool is_token =
+        id && (strncmp(id, "secret", strlen("secret")) == 0 || (list->has_tokens && strcmp(id, "private-key") != 0));
+
     for (size_t i = 0; level && i < SEVERITY_COUNT; i++)
-        if (strcmp(level, severities[i]) == 0)
-            return i;
+        if (strcmp(level, severities[i]) == 0) {
+            size_t here = i + ck_place_levels(path, is_token);
+            return here < SEVERITY_COUNT ? here : SEVERITY_COUNT - 1;
+        }
     return SEVERITY_COUNT;
+}
+
+/* rank: of what was dropped. */
+static void note_dropped(struct ck_evidence_list *list, size_t rank_of_it)
+{
+    unsigned dropped = (unsigned)(SEVERITY_COUNT + 1 - rank_of_it);
+    list->dropped = dropped > list->dropped ? dropped : list->dropped;
+}
+
+void ck_evidence_list_drop(struct ck_evidence_list *list, const char *severity)
+{
+    note_dropped(list, rank(list, severity, NULL, NULL));
 }
 
 /*
@@ -162,16 +184,17 @@ static size_t rank(const char *level)
  * The key contains the whole value, so that different items never have the same key. A path in
  * base64 is not a string and counts as "".
  */
-static char *make_key(const json_t *value)
+static char *make_key(const struct ck_evidence_list *list, const json_t *value)
 {
     const char *path = json_string_value(json_object_get(value, "path"));
     const char *severity = json_string_value(json_object_get(value, "severity"));
+    const char *id = json_string_value(json_object_get(value, "id"));
     unsigned long long line = ck_evidence_number(json_object_get(value, "line"));
     char *whole = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
     char *key = NULL;
 
-    if (whole &&
-        asprintf(&key, KEY_FORMAT "%s", rank(severity), CK_EVIDENCE_TEXT_MAX, path ? path : "", line, whole) < 0)
+    if (whole && asprintf(&key, KEY_FORMAT "%s", rank(list, severity, id, path), CK_EVIDENCE_TEXT_MAX, path ? path : "",
+                          line, whole) < 0)
         key = NULL;
     free(whole);
     return key;
@@ -190,18 +213,20 @@ static bool is_plain(const char *path, size_t length)
 bool ck_evidence_list_wants(struct ck_evidence_list *list, const struct ck_evidence_location *location)
 {
     const json_t *first = json_object_get(list->firsts, location->id);
-    char key[CK_EVIDENCE_TEXT_MAX + 64];
+    char path[CK_EVIDENCE_TEXT_MAX + 1], key[CK_EVIDENCE_TEXT_MAX + 64];
 
     /* Nothing was dropped yet, or it is the first of its id, or its key cannot be computed here. */
     if (list->sorted_count < CK_EVIDENCE_ITEMS_MAX || !first || !is_plain(location->path, location->path_length))
         return true;
-    (void)snprintf(key, sizeof(key), KEY_FORMAT, rank(location->severity), (int)location->path_length, location->path,
-                   (unsigned long long)location->line);
+    (void)snprintf(path, sizeof(path), "%.*s", (int)location->path_length, location->path);
+    size_t here = rank(list, location->severity, location->id, path);
+    (void)snprintf(key, sizeof(key), KEY_FORMAT, here, CK_EVIDENCE_TEXT_MAX, path, (unsigned long long)location->line);
     /* It may sort before the last item that is kept, or before the first one of its id. */
     if (strcmp(key, list->items[list->bound].key) <= 0 || strcmp(key, list->items[json_integer_value(first)].key) <= 0)
         return true;
     /* ck_evidence_list_add is not called for it, so it is counted here. */
     list->total++;
+    note_dropped(list, here);
     return false;
 }
 
@@ -253,6 +278,7 @@ static void sort_and_trim(struct ck_evidence_list *list)
     for (size_t i = 0; i < list->count; i++) {
         bool first = firsts < firsts_max && is_first(list, list->items[i].value, retained);
         if (!first && others == CK_EVIDENCE_ITEMS_MAX - firsts_max) {
+            note_dropped(list, (size_t)(list->items[i].key[0] - '0'));
             free_item(&list->items[i]);
             continue;
         }
@@ -275,7 +301,7 @@ void ck_evidence_list_add(struct ck_evidence_list *list, json_t *value)
         list->items = calloc(HELD_MAX, sizeof(*list->items));
         list->firsts = json_object();
     }
-    char *key = value && list->items && list->firsts ? make_key(value) : NULL;
+    char *key = value && list->items && list->firsts ? make_key(list, value) : NULL;
     if (!key) {
         /* value was taken; NULL is fine. */
         json_decref(value);
@@ -331,7 +357,12 @@ int ck_evidence_set_list(json_t *object, const char *name, struct ck_evidence_li
     /* The array has its own references; ck_evidence_list_done frees those of the list. */
     bad |= ck_evidence_set(object, name, array);
     (void)snprintf(total, sizeof(total), "%s_total", name);
-    return bad | ck_evidence_set(object, total, json_integer((json_int_t)list->total));
+    bad |= ck_evidence_set(object, total, json_integer((json_int_t)list->total));
+    /* Items without a severity have the lowest number. */
+    (void)snprintf(total, sizeof(total), "%s_cut", name);
+    if (list->dropped > 1)
+        bad |= ck_evidence_set(object, total, json_string(severities[SEVERITY_COUNT + 1 - list->dropped]));
+    return bad;
 }
 
 static int by_name(const void *one, const void *other)

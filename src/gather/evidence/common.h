@@ -69,12 +69,14 @@ struct ck_evidence_list {
     size_t bound;        /* index of the last sorted item that is not in firsts */
     json_t *firsts;      /* for each "id" the index of its first sorted item */
     uint64_t total;
-    bool failed; /* out of memory */
+    bool has_tokens;  /* its items are credentials (findings/place.h); set it before the first one */
+    unsigned dropped; /* how severe the worst one is that was dropped; larger is worse, 0: none was */
+    bool failed;      /* out of memory */
 };
 
 /*
- * Takes value; NULL means out of memory. The order is: worst severity first, then path, line, and
- * the rest of the content. If there are too many items, the first ones in this order are kept,
+ * Takes value; NULL means out of memory. The order is: worst severity first, as the place leaves it
+ * (findings/place.h), or tests would drown the sources; then path, line, and the rest of the content. If there are too many items, the first ones in this order are kept,
  * whatever order they were added in. The first item of each "id" is kept before any second one, so
  * that many of one kind do not hide another.
  */
@@ -92,6 +94,9 @@ struct ck_evidence_location {
  * need not be made. Making one costs a hundred times as much.
  */
 bool ck_evidence_list_wants(struct ck_evidence_list *list, const struct ck_evidence_location *location);
+
+/* Something was dropped before it could be added, and may be that severe. */
+void ck_evidence_list_drop(struct ck_evidence_list *list, const char *severity);
 void ck_evidence_list_done(struct ck_evidence_list *list);
 
 /* ---- counts by name ---- */
@@ -109,7 +114,7 @@ int ck_evidence_set(json_t *object, const char *name, json_t *value);
 
 /*
  * Sets "findings" or another list; an empty list is an empty array. "NAME_total" counts
- * everything that was added.
+ * everything that was added. "NAME_cut" is the severity of the worst one that was dropped, if one was.
  */
 int ck_evidence_set_list(json_t *object, const char *name, struct ck_evidence_list *list);
 
@@ -160,6 +165,8 @@ CK_EVIDENCE_READER(scip);
 CK_EVIDENCE_READER(tree_sitter);
 CK_EVIDENCE_READER(trace);
 CK_EVIDENCE_READER(lines);
+CK_EVIDENCE_READER(documents);
+CK_EVIDENCE_READER(tests);
 
 /* The part of the scip reader that parses the index file. */
 int ck_evidence_read_scip_file(const void *bytes, size_t length, struct ck_evidence *ret_evidence,

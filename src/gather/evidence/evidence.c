@@ -22,6 +22,8 @@ static const struct ck_evidence_kind kinds[] = {
     {"tree-sitter", ck_evidence_read_tree_sitter},
     {"trace", ck_evidence_read_trace},
     {"lines", ck_evidence_read_lines},
+    {"documents", ck_evidence_read_documents},
+    {"tests", ck_evidence_read_tests},
 };
 
 const struct ck_evidence_kind *ck_evidence_find(const char *name)

@@ -137,7 +137,7 @@ static bool add_leak(struct ck_evidence_list *list, json_t *counts, const json_t
 
 static int set_gitleaks(json_t *document, const json_t *report, struct ck_evidence *ret_evidence)
 {
-    struct ck_evidence_list list CK_CLEANUP_LIST = {0};
+    struct ck_evidence_list list CK_CLEANUP_LIST = {.has_tokens = true};
     json_t *counts CK_CLEANUP_JSON = json_object();
     json_int_t problems = 0;
     size_t index;

@@ -3,11 +3,10 @@
  *
  * Each pattern is one call, and the id of the call is the id of the finding. rg prints what the
  * call's --replace says, "SEVERITY MESSAGE", instead of the line. So severity and message are next
- * to the pattern in the probe, and a secret that matched never leaves rg. A record is
- * "PATH\0LINE:TEXT\n". A path may contain anything but a NUL, also a newline; the printed text
- * contains neither.
+ * to the pattern in the probe, and a secret that matched never leaves rg (rg.h has the records).
  */
 #include "gather/evidence/common.h"
+#include "gather/evidence/rg.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,89 +71,47 @@ static uint64_t count_bytes(const char *text, size_t length, char byte)
 
 /* ---- rg ---- */
 
-struct search_match {
-    const char *id, *path, *text; /* text: "SEVERITY MESSAGE" */
-    size_t path_length, text_length;
-    uint64_t line;
-};
-
 /* ck_evidence_list_wants avoids making an object for each of many matches that would be dropped. */
-static void add_match(struct ck_evidence_list *list, struct search_match match)
+static void add_match(struct ck_evidence_list *list, const char *id, const struct ck_rg_record *match)
 {
     char severity_text[16] = "";
     size_t end = 0;
 
-    /* Removed here too, because the key of ck_evidence_list_wants must be that of the finding. */
-    if (match.path_length > 2 && memcmp(match.path, "./", 2) == 0) {
-        match.path += 2;
-        match.path_length -= 2;
-    }
-    while (end < match.text_length && match.text[end] != ' ')
+    while (end < match->text_length && match->text[end] != ' ')
         end++;
     /*
      * severity_text is zero-filled, so it ends with a NUL. A longer word is unknown, which means
      * info.
      */
     if (end < sizeof(severity_text))
-        memcpy(severity_text, match.text, end);
+        memcpy(severity_text, match->text, end);
     const char *severity = ck_evidence_severity(severity_text);
     if (!ck_evidence_list_wants(
-            list, &(struct ck_evidence_location){match.id, severity, match.path, match.path_length, match.line}))
+            list, &(struct ck_evidence_location){id, severity, match->path, match->path_length, match->line}))
         return;
-    size_t begin = end < match.text_length ? end + 1 : end;
+    size_t begin = end < match->text_length ? end + 1 : end;
     json_t *finding = json_object();
-    int bad = ck_evidence_set(finding, "id", ck_evidence_text(match.id, strlen(match.id)));
+    int bad = ck_evidence_set(finding, "id", ck_evidence_text(id, strlen(id)));
     bad |= ck_evidence_set(finding, "severity", json_string(severity));
-    bad |= ck_evidence_set(finding, "message", ck_evidence_text(match.text + begin, match.text_length - begin));
-    bad |= ck_evidence_set(finding, "path", ck_evidence_path(match.path, match.path_length));
-    bad |= ck_evidence_set(finding, "line", json_integer((json_int_t)match.line));
+    bad |= ck_evidence_set(finding, "message", ck_evidence_text(match->text + begin, match->text_length - begin));
+    bad |= ck_evidence_set(finding, "path", ck_evidence_path(match->path, match->path_length));
+    bad |= ck_evidence_set(finding, "line", json_integer((json_int_t)match->line));
     list->failed |= bad != 0;
     ck_evidence_list_add(list, finding);
 }
 
-/*
- * Parses the digits after a path's NUL. Returns the number of bytes used; 0 if it is not a record.
- */
-static size_t read_line_number(const char *at, size_t left, uint64_t *ret_line)
-{
-    size_t used = 0;
-
-    *ret_line = 0;
-    /* 18 digits fit into 64 bits. */
-    while (used < left && used < 18 && at[used] >= '0' && at[used] <= '9')
-        *ret_line = *ret_line * 10 + (uint64_t)(at[used++] - '0');
-    return used > 0 && used < left && at[used] == ':' ? used + 1 : 0;
-}
-
-/* The NUL after the path is the only safe separator: a path may contain newlines and colons. */
 static void read_matches(struct evidence_search *search, const struct ck_answer *answer)
 {
-    const char *at = answer->out, *end = answer->out + answer->out_length;
+    struct ck_rg_reader reader;
+    struct ck_rg_record record;
 
-    if (answer->out_truncated) { /* in the middle of a record: continue with the next */
-        search->incomplete = true;
-        at += ck_evidence_line(at, answer->out_length);
-        at += at < end ? 1 : 0;
+    ck_rg_begin(&reader, answer);
+    while (ck_rg_next(&reader, &record)) {
+        add_match(&search->findings, answer->id, &record);
+        ck_evidence_count(search->counts, answer->id, 1);
     }
-    for (const char *nul; at < end && (nul = memchr(at, '\0', (size_t)(end - at)));) {
-        uint64_t line;
-        size_t used = read_line_number(nul + 1, (size_t)(end - nul - 1), &line);
-        /* If it is not a record, used is 0 and the line is skipped. */
-        const char *text = nul + 1 + used;
-        size_t length = ck_evidence_line(text, (size_t)(end - text));
-        if (used > 0) {
-            add_match(&search->findings, (struct search_match){.id = answer->id,
-                                                               .path = at,
-                                                               .path_length = (size_t)(nul - at),
-                                                               .line = line,
-                                                               .text = text,
-                                                               .text_length = length});
-            ck_evidence_count(search->counts, answer->id, 1);
-        } else {
-            search->problems++;
-        }
-        at = text + length + (text + length < end ? 1 : 0);
-    }
+    search->problems += reader.problems;
+    search->incomplete = search->incomplete || reader.incomplete;
 }
 
 /* The number of NUL-terminated names in the output; -1 if some are lost. */
@@ -222,18 +179,24 @@ static bool add_structural(struct ck_evidence_list *list, const json_t *match)
     return true;
 }
 
+/* Files in a language that the rules of the calls are for; below 0: not known. */
+struct inspected {
+    json_int_t all, passed_over;
+};
+
 /*
- * What --inspect=summary prints on standard error: the number of files in a known language, and how
- * many of them it skipped. It reads neither large files nor files that are not UTF-8.
+ * What --inspect=summary prints on standard error: the number of files in a language of its rules,
+ * and how many of them it skipped. It reads neither large files nor files that are not UTF-8. No
+ * language is in two calls.
  */
-static int set_inspected(json_t *document, struct evidence_search *search, const struct ck_answer *answer)
+static void add_inspected(struct inspected *inspected, const struct ck_answer *answer)
 {
     json_int_t all = ck_evidence_count_after(answer->err, answer->err_length, "summary|file: scannedFileCount=");
     json_int_t over = ck_evidence_count_after(answer->err, answer->err_length, ",skippedFileCount=");
-    bool known = all >= 0 && over >= 0 && over <= all;
+    bool known = inspected->all >= 0 && all >= 0 && over >= 0 && over <= all;
 
-    search->passed_over = known ? over : -1;
-    return set_files(document, known ? all : -1, known ? all - over : -1);
+    inspected->all = known ? inspected->all + all : -1;
+    inspected->passed_over = known ? inspected->passed_over + over : -1;
 }
 
 /* One line of the stream is one match. */
@@ -247,31 +210,43 @@ static void read_structural(struct evidence_search *search, const char *line, si
         ck_evidence_count(search->counts, json_string_value(json_object_get(match, "ruleId")), 1);
 }
 
-CK_EVIDENCE_READER(ast_grep)
+static void read_stream(struct evidence_search *search, const struct ck_answer *answer)
 {
-    const struct ck_answer *answer = ck_evidence_find_answer(answers, count, "scan");
-
-    if (!answer)
-        return ck_evidence_not_understood(error, "ast-grep", "the call 'scan' was not made");
     const char *at = answer->out;
     size_t left = answer->out_length;
-    struct evidence_search search = {.counts = json_object()};
-    json_t *document = json_object();
-    search.findings.failed = set_inspected(document, &search, answer) != 0;
+
     if (answer->out_truncated) {
         size_t lost = ck_evidence_line(at, left);
         lost += lost < left ? 1 : 0;
         at += lost;
         left -= lost;
-        search.incomplete = true;
+        search->incomplete = true;
     }
     while (left > 0) {
         size_t length = ck_evidence_line(at, left);
         if (length > 0)
-            read_structural(&search, at, length);
+            read_structural(search, at, length);
         length += length < left ? 1 : 0;
         at += length;
         left -= length;
     }
+}
+
+CK_EVIDENCE_READER(ast_grep)
+{
+    struct evidence_search search = {.counts = json_object()};
+    struct inspected inspected = {0};
+    json_t *document = json_object();
+
+    if (count == 0)
+        inspected.all = inspected.passed_over = -1;
+    for (size_t i = 0; i < count; i++) {
+        add_inspected(&inspected, &answers[i]);
+        read_stream(&search, &answers[i]);
+    }
+    bool known = inspected.all >= 0;
+    search.passed_over = inspected.passed_over;
+    search.findings.failed =
+        set_files(document, inspected.all, known ? inspected.all - inspected.passed_over : -1) != 0;
     return finish(&search, document, ret_evidence, error);
 }

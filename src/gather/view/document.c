@@ -3,12 +3,13 @@
  * (docs/gather.schema.json).
  *
  * What differs between runs on the same repository with the same tools is in members named "timing"
- * only: times, memory, and the number of bytes that a tool printed, because some print how long
+ * only: the date, times, memory, and the number of bytes that a tool printed, because some print how long
  * they took.
  */
 #include "gather/gather.h"
 
 #include "front/jansson.h"
+#include "gather/view/severity.h"
 
 #include <string.h>
 
@@ -212,12 +213,52 @@ static json_t *tools_array(const struct ck_gathering *gathering)
     return finish(array, bad);
 }
 
-/* own_cpu_ms is the time of this process, without the tools. */
+/* How many of the list have which severity; every severity has a member. */
+static json_t *severities_object(const json_t *findings)
+{
+    json_t *object = json_object();
+    json_int_t counts[CK_SEVERITY_INFO + 1] = {0};
+    int bad = 0;
+
+    for (size_t i = 0; i < json_array_size(findings); i++)
+        counts[ck_severity_of(json_array_get(findings, i))]++;
+    for (unsigned i = 0; i <= CK_SEVERITY_INFO; i++)
+        bad |= json_object_set_new(object, ck_severity_name((enum ck_severity)i), json_integer(counts[i]));
+    return finish(object, bad);
+}
+
+static json_t *findings_summary_object(const struct ck_gathering *gathering)
+{
+    json_t *object = json_object();
+    int bad = json_object_set_new(object, "total", number(json_array_size(gathering->findings)));
+
+    bad |= json_object_set_new(object, "known", number(gathering->findings_known));
+    bad |= json_object_set_new(object, "cut", json_boolean(gathering->findings_cut));
+    bad |= json_object_set_new(object, "by_severity", severities_object(gathering->findings));
+    return finish(object, bad);
+}
+
+/* "2026-11-18T21:30:05Z"; null if the clock of the machine has no such year. */
+static json_t *date_string(time_t at)
+{
+    char text[sizeof("2026-11-18T21:30:05Z") + 8];
+    struct tm parts;
+
+    if (!gmtime_r(&at, &parts) || strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+        return json_null();
+    return json_string(text);
+}
+
+/*
+ * own_cpu_ms is the time of this process, without the tools. The date is here because it differs
+ * from run to run.
+ */
 static json_t *timing_object(const struct ck_gathering *gathering)
 {
     json_t *object = json_object();
-    int bad = json_object_set_new(object, "duration_ms", milliseconds(gathering->duration_us));
+    int bad = json_object_set_new(object, "date", date_string(gathering->started_at));
 
+    bad |= json_object_set_new(object, "duration_ms", milliseconds(gathering->duration_us));
     bad |= json_object_set_new(object, "own_cpu_ms", milliseconds(gathering->own_cpu_us));
     return finish(object, bad);
 }
@@ -245,6 +286,10 @@ json_t *ck_document_make(const struct ck_gathering *gathering)
     bad |= json_object_set_new(object, "commit", ck_jansson_text(ck_gather_commit(gathering)));
     bad |= json_object_set_new(object, "cancelled", json_boolean(gathering->cancelled));
     bad |= json_object_set_new(object, "summary", summary_object(gathering));
+    /* A second reference, as for the evidence. */
+    bad |=
+        json_object_set_new(object, "findings", gathering->findings ? json_incref(gathering->findings) : json_array());
+    bad |= json_object_set_new(object, "findings_summary", findings_summary_object(gathering));
     bad |= json_object_set_new(object, "tools", tools_array(gathering));
     bad |= json_object_set_new(object, "probes", probes_array(gathering));
     bad |= json_object_set_new(object, "timing", timing_object(gathering));

@@ -1,18 +1,21 @@
 /*
- * summary.c - the text for people at the end, in 80 columns: the repository, the result of each
- * probe, what to look at first, which tools are missing and how to install them, and where the
- * document is.
+ * summary.c - the text for people at the end, in 80 columns: the repository, what to look at first,
+ * the result of each probe, which tools are missing and how to install them, and where the document
+ * is.
  */
 #include "gather/gather.h"
 
 #include "front/text.h"
+#include "gather/findings/findings.h"
 #include "gather/view/format.h"
 #include "gather/view/severity.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define FIRST_MAX 8                /* kinds of findings */
+#define FIRST_MAX 10               /* kinds of findings */
+#define NAMED_MAX 8                /* kinds after them that are named */
+#define NAME_BYTES 60              /* of the name of such a kind */
 #define TEXT_SIZE 1024             /* of one text; longer ones are cut */
 #define LABEL 12                   /* columns of a label, with the space after it */
 #define PATH_COLUMNS 190           /* more than two lines of a path are not shown */
@@ -180,7 +183,7 @@ static void put_probes(const struct page *page, const struct ck_gathering *gathe
 {
     size_t width = name_width(gathering);
 
-    (void)fputc('\n', page->out);
+    put_title(page, "Probes");
     for (size_t i = 0; i < gathering->count; i++)
         if (gathering->reports[i].state != CK_PROBE_STATE_SKIPPED)
             put_probe(page, &gathering->reports[i], width);
@@ -263,63 +266,160 @@ static void describe_location(const json_t *finding, char *text, size_t size)
     (void)snprintf(text, size, "%s%s", ck_view_cut(shown, sizeof(shown), whole, PATH_COLUMNS), number);
 }
 
+/* " by lint, semgrep": who saw the place. One probe may have seen it with several rules. */
+static size_t describe_probes(const json_t *seen_by, char *text, size_t size)
+{
+    const char *separator = " by ", *before = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < json_array_size(seen_by) && used < size; i++) {
+        const char *probe = json_string_value(json_object_get(json_array_get(seen_by, i), "probe"));
+        bool again = !probe || strcmp(probe, before) == 0;
+        for (size_t j = 0; j < i && !again; j++)
+            again = strcmp(json_string_value(json_object_get(json_array_get(seen_by, j), "probe")), probe) == 0;
+        if (again)
+            continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s", separator, probe);
+        separator = ", ";
+        before = probe;
+    }
+    return used;
+}
+
+/* The source line, cut to one line of the screen: the place is more important than all of it. */
+static void put_source(const struct page *page, const json_t *finding)
+{
+    const char *source = json_string_value(json_object_get(finding, "source"));
+    char cut[TEXT_SIZE];
+
+    if (!source || source[0] == '\0')
+        return;
+    (void)fprintf(page->out, "%*s", LABEL, "");
+    put(page, CK_VIEW_DIM, ck_view_cut(cut, sizeof(cut), source, ROOM - LABEL));
+    (void)fputc('\n', page->out);
+}
+
 /* The first finding is shown for its kind, with the number of the others. */
 static void put_kind(const struct page *page, const struct ck_finding_kind *kind)
 {
-    const char *id = json_string_value(json_object_get(kind->first, "id"));
     const char *message = json_string_value(json_object_get(kind->first, "message"));
     const char *severity = ck_severity_name(kind->severity);
+    const char *said = message && message[0] != '\0' ? message : kind->id;
     char location[TEXT_SIZE / 2];
     char text[TEXT_SIZE];
 
     (void)fputs("  ", page->out);
     put(page, paint_of(kind->severity), severity);
     (void)fprintf(page->out, "%*s", (int)(LABEL - 2 - strlen(severity)), "");
-    put_paragraph(page, LABEL, message ? message : id ? id : kind->probe->name);
+    put_paragraph(page, LABEL, said);
     describe_location(kind->first, location, sizeof(location));
     int used = snprintf(text, sizeof(text), "%s", location);
     if (kind->count > 1)
         used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%zu more", location[0] != '\0' ? " and " : "",
                          kind->count - 1);
-    (void)snprintf(text + used, sizeof(text) - (size_t)used, "%s[%s]", used > 0 ? " " : "",
-                   id ? id : kind->probe->name);
+    /* The location takes at most half of the text, and an id of a reader is shorter than the rest. */
+    used +=
+        snprintf(text + used, sizeof(text) - (size_t)used, "%s[%.*s]", used > 0 ? " " : "", TEXT_SIZE / 8, kind->id);
+    (void)describe_probes(json_object_get(kind->first, "seen_by"), text + used, sizeof(text) - (size_t)used);
     (void)fprintf(page->out, "%*s", LABEL, "");
     put_paragraph(page, LABEL, text);
+    put_source(page, kind->first);
 }
 
 /* Without any list there is nothing to look at, and "nothing found" would be wrong. */
-static bool has_findings_list(const struct ck_gathering *gathering)
+static size_t count_lists(const struct ck_gathering *gathering)
 {
+    size_t count = 0;
+
     for (size_t i = 0; i < gathering->count; i++)
-        if (json_object_get(gathering->reports[i].evidence.document, "findings"))
-            return true;
-    return false;
+        count += !!json_object_get(gathering->reports[i].evidence.document, "findings");
+    return count;
+}
+
+/* "Nothing" means little if half of the probes could not look: says which these are. */
+static void put_nothing(const struct page *page, const struct ck_gathering *gathering)
+{
+    size_t lists = count_lists(gathering);
+    char text[TEXT_SIZE];
+    const char *separator = "; these have no answer: ";
+    size_t used =
+        (size_t)snprintf(text, sizeof(text), "nothing%s: no %sfinding is above info, by the %zu probe%s that looked",
+                         gathering->findings_known > 0 ? " new" : "", gathering->findings_known > 0 ? "new " : "",
+                         lists, lists == 1 ? "" : "s");
+
+    for (size_t i = 0; i < gathering->count && used < sizeof(text); i++) {
+        const struct ck_probe_report *report = &gathering->reports[i];
+        if (report->state == CK_PROBE_STATE_OK || report->state == CK_PROBE_STATE_SKIPPED)
+            continue;
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s (%s)", separator, report->probe->name,
+                                 ck_gather_probe_state_name(report->state));
+        separator = ", ";
+    }
+    (void)fputs("  ", page->out);
+    put_paragraph(page, 2, text);
+}
+
+/* Kinds after those that are shown: "and 14 of other kinds: py-weak-hash, image_unpinned". */
+static void put_others(const struct page *page, const struct ck_finding_kinds *kinds)
+{
+    char text[TEXT_SIZE];
+    const char *separator = ": ";
+    size_t others = 0;
+
+    if (kinds->count <= FIRST_MAX)
+        return;
+    for (size_t i = FIRST_MAX; i < kinds->count; i++)
+        others += kinds->items[i].count;
+    size_t used = (size_t)snprintf(text, sizeof(text), "and %zu of other kinds", others);
+    for (size_t i = FIRST_MAX; i < kinds->count && i < FIRST_MAX + NAMED_MAX; i++) {
+        const char *id = kinds->items[i].id;
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%.*s", separator, NAME_BYTES,
+                                 id[0] != '\0' ? id : "without a rule");
+        separator = ", ";
+    }
+    if (kinds->count > FIRST_MAX + NAMED_MAX)
+        (void)snprintf(text + used, sizeof(text) - used, " and more");
+    (void)fputs("  ", page->out);
+    put_paragraph(page, 2, text);
+}
+
+/* Of probes that found more than is listed, if that may be above info. */
+static void put_unlisted(const struct page *page, const struct ck_gathering *gathering)
+{
+    char text[TEXT_SIZE];
+
+    for (size_t i = 0; i < gathering->count; i++) {
+        const struct ck_probe_report *report = &gathering->reports[i];
+        const json_t *evidence = report->evidence.document;
+        const char *cut = json_string_value(json_object_get(evidence, "findings_cut"));
+        if (!ck_findings_may_lack(report, CK_SEVERITY_LOW))
+            continue;
+        if (json_is_true(json_object_get(evidence, "incomplete")))
+            cut = "anything";
+        (void)snprintf(text, sizeof(text), "%s found more than is listed; the rest may be %s", report->probe->name,
+                       cut);
+        (void)fputs("  ", page->out);
+        put_paragraph(page, 2, text);
+    }
 }
 
 /* Findings of severity info are in the document only. */
 static void put_first(const struct page *page, const struct ck_gathering *gathering)
 {
     struct ck_finding_kinds kinds;
-    size_t shown = 0;
-    size_t others = 0;
 
-    if (!has_findings_list(gathering))
+    if (count_lists(gathering) == 0)
         return;
     put_title(page, "Look at these first");
     ck_severity_collect_kinds(&kinds, gathering);
-    /* Sorted by severity, so the loop ends at the first info. */
-    for (size_t i = 0; i < kinds.count && kinds.items[i].severity < CK_SEVERITY_INFO; i++) {
-        if (shown < FIRST_MAX) {
-            put_kind(page, &kinds.items[i]);
-            shown++;
-        } else {
-            others += kinds.items[i].count;
-        }
-    }
-    if (others > 0)
-        (void)fprintf(page->out, "  and %zu of other kinds\n", others);
-    if (shown == 0)
-        (void)fputs("  nothing: no finding is above info\n", page->out);
+    for (size_t i = 0; i < kinds.count && i < FIRST_MAX; i++)
+        put_kind(page, &kinds.items[i]);
+    put_others(page, &kinds);
+    if (kinds.count == 0)
+        put_nothing(page, gathering);
+    put_unlisted(page, gathering);
+    if (gathering->findings_known > 0)
+        (void)fprintf(page->out, "  known from the baseline: %zu\n", gathering->findings_known);
 }
 
 /* ---- what is missing, and where the rest is ---- */
@@ -352,9 +452,9 @@ int ck_summary_write(const struct ck_gathering *gathering, FILE *out, bool colou
     const struct page page = {.out = out, .colour = colour};
 
     put_head(&page, gathering);
+    put_first(&page, gathering);
     put_probes(&page, gathering);
     put_skipped(&page, gathering);
-    put_first(&page, gathering);
     put_missing(&page, gathering);
     (void)fputc('\n', out);
     put_labelled(&page, "Document", gathering->document ? gathering->document : "not kept; --out FILE keeps it");

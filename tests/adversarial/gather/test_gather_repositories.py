@@ -165,15 +165,15 @@ def test_names_in_no_encoding(repo, box):
 
 
 def test_links_lead_nowhere(box):
-    secret = box.file("outside/secret.py", "import os\nos.system(secret)\n", 0o644)
-    box.file("root/here.py", "import os\nos.system(here)\n")
-    (box.root / "link.py").symlink_to(secret)
+    secret = box.file("outside/secret.mk", "curl secret | sh\n", 0o644)
+    box.file("root/here.mk", "curl localhost | sh\n")
+    (box.root / "link.mk").symlink_to(secret)
     (box.root / "up").symlink_to("..")
     (box.root / "loop").symlink_to("loop")
     found = look(box, None, only=["curated_patterns"])
     text = json.dumps(found.probes["curated_patterns"]["evidence"])
-    assert found.states["curated_patterns"] == "ok" and "here.py" in text
-    assert "secret" not in text and "link.py" not in text
+    assert found.states["curated_patterns"] == "ok" and "here.mk" in text
+    assert "secret" not in text and "link.mk" not in text
     assert found.document["repository"]["files"] == 4
 
 
@@ -193,10 +193,10 @@ def test_files_that_cannot_be_read(user_box):
 def test_a_file_of_five_gibibytes(box):
     with open(box.root / "large.bin", "wb") as stream:
         stream.truncate(5 << 30)
-    box.file("root/small.py", "import os\nos.system(x)\n")
+    box.file("root/small.mk", "curl localhost | sh\n")
     found = look(box, None, "--timeout", "60")
     assert found.states["curated_patterns"] == "ok"
-    assert "small.py" in json.dumps(found.document["probes"])
+    assert "small.mk" in json.dumps(found.document["probes"])
 
 
 def test_things_that_are_no_files(box):

@@ -105,6 +105,30 @@ def test_cancelled_gather_ends_its_tools(box):
         assert client.result("tools/list") and not client.answers
 
 
+def test_cancelled_lints_leave_their_places_to_others(box):
+    """Two lints work at a time. Cancelled ones must not go on until they have read everything."""
+    line = b"import subprocess\nvalue = [subprocess.run(['ls', name]) for name in names if name]\n"
+    for number in range(60):
+        (box.root / f"source{number}.py").write_bytes(line * 500)
+    (box.root / "small").mkdir()
+    box.own(box.root / "small", 0o755)
+    with Client(box) as client:
+        def answer_time(began):
+            client.tool("lint", {"paths": ["small"]})
+            return time.monotonic() - began
+        began = time.monotonic()
+        whole = [client.ask_tool("lint", {}) for _ in range(2)]
+        waited = answer_time(began)
+        for id in whole:
+            client.answer(id)
+        began = time.monotonic()
+        whole = [client.ask_tool("lint", {}) for _ in range(2)]
+        client.result("tools/list")  # the server has begun both by now
+        for id in whole:
+            client.notify("notifications/cancelled", {"requestId": id})
+        assert answer_time(began) < waited / 3
+
+
 def test_a_client_that_does_not_read_stops_the_server_and_not_more(box):
     """Back-pressure: no more is read, memory is bounded, and the end is still noticed."""
     client = Client(box)

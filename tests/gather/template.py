@@ -1,0 +1,20 @@
+import jinja2
+from jinja2 import Environment, FileSystemLoader
+
+jinja2.Environment(autoescape=False)  # FIND py-template-unescaped
+jinja2.Environment(loader=loader)  # FIND py-template-unescaped
+Environment(loader=FileSystemLoader("."))  # FIND py-template-unescaped
+Environment()  # FIND py-template-unescaped
+env = Environment(loader=loader, autoescape = False)  # FIND py-template-unescaped
+env.autoescape = False  # FIND py-template-unescaped
+app.jinja_env.autoescape = False  # FIND py-template-unescaped
+tornado.template.Loader(path, autoescape=False)  # FIND py-template-unescaped
+mark_safe("<b>" + name + "</b>")  # FIND py-template-unescaped
+mark_safe(f"<b>{name}</b>")  # FIND py-template-unescaped
+Markup("<b>%s</b>" % name)  # FIND py-template-unescaped
+markupsafe.Markup("<b>{}</b>".format(name))  # FIND py-template-unescaped
+jinja2.Environment(autoescape=True)
+Environment(loader=loader, autoescape=jinja2.select_autoescape())
+mark_safe("<br>")
+Markup("<b>%s</b>") % name
+# jinja2.Environment(autoescape=False)
