@@ -164,7 +164,15 @@ static void print_argument(FILE *out, const json_t *argument)
         (void)fprintf(out, "<%lld bytes>", json_integer_value(json_object_get(argument, "bytes")));
 }
 
-/* "[probe] git log -1". The caller frees it; NULL when out of memory. */
+/* The program of a guard, not a tool. */
+static bool is_of_guard(const json_t *record)
+{
+    const char *kind = json_string_value(json_object_get(record, "kind"));
+
+    return kind && strncmp(kind, "guard_", 6) == 0;
+}
+
+/* "[probe] git log -1", "guard: bash x.sh". The caller frees it; NULL when out of memory. */
 static char *command_of(const json_t *record, const struct ck_audit_subject *subject)
 {
     const json_t *argv = json_object_get(record, "argv");
@@ -177,6 +185,8 @@ static char *command_of(const json_t *record, const struct ck_audit_subject *sub
 
     if (subject->probe)
         (void)fprintf(out, "[%s] ", CK_TEXT_SAFE(subject->probe));
+    if (is_of_guard(record))
+        (void)fputs("guard: ", out);
     /* ftell counts what was written to memory so far. */
     for (size_t i = 0; i < json_array_size(argv) && ftell(out) < COMMAND_MAX; i++) {
         (void)fputs(i > 0 ? " " : "", out);
@@ -283,7 +293,8 @@ static bool add_end(struct ck_audit_table *table, const struct choke_audit_recor
 {
     char label[CK_TEXT_SAFE_MAX];
     struct audit_row row;
-    size_t intent = find_intent(table, json_object_get(parsed, "intent"));
+    /* A call of a guard's tool names the guard, too; but that has not ended yet. */
+    size_t intent = find_intent(table, json_object_get(parsed, is_of_guard(parsed) ? "guard" : "intent"));
 
     fill_row(&row, record, parsed);
     char *command = intent < table->open_count ? NULL : command_of(parsed, &row.subject);
@@ -343,9 +354,10 @@ static void add_other(struct ck_audit_table *table, const struct choke_audit_rec
 /* Unknown kinds are shown too: a newer version may have written them. */
 bool ck_audit_table_add(struct ck_audit_table *table, const struct choke_audit_record *record, const json_t *parsed)
 {
-    if (strcmp(record->kind, "intent") == 0)
+    if (strcmp(record->kind, "intent") == 0 || strcmp(record->kind, "guard_begin") == 0)
         return add_intent(table, record, parsed);
-    if (strcmp(record->kind, "outcome") == 0 || strcmp(record->kind, "refused") == 0)
+    if (strcmp(record->kind, "outcome") == 0 || strcmp(record->kind, "refused") == 0 ||
+        strcmp(record->kind, "guard_end") == 0)
         return add_end(table, record, parsed);
     if (strcmp(record->kind, "egress") == 0)
         add_egress(table, record, parsed);

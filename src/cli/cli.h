@@ -2,7 +2,7 @@
  * cli.h - what the commands share: the table of commands and the exit statuses.
  *
  * The command is a user of the library: it includes chokepoint.h, src/base, src/front and the front
- * ends that it starts (gather, mcp), nothing else of the project.
+ * ends that it starts (gather, mcp, report), nothing else of the project.
  */
 #ifndef CK_CLI_CLI_H
 #define CK_CLI_CLI_H
@@ -47,9 +47,18 @@ extern const struct ck_command ck_command_audit_verify;
 extern const struct ck_command ck_command_audit_show;
 extern const struct ck_command ck_command_audit_head;
 extern const struct ck_command ck_command_audit_keygen;
+extern const struct ck_command ck_command_audit_report;
 extern const struct ck_command ck_command_lint;
 extern const struct ck_command ck_command_gather;
+extern const struct ck_command ck_command_guard;
 extern const struct ck_command ck_command_mcp;
+extern const struct ck_command ck_command_fleet_run;
+extern const struct ck_command ck_command_fleet_status;
+extern const struct ck_command ck_command_fleet_cancel;
+extern const struct ck_command ck_command_fleet_collect;
+extern const struct ck_command ck_command_fleet_query;
+extern const struct ck_command ck_command_fleet_work;
+extern const struct ck_command ck_command_report;
 extern const struct ck_command ck_command_help;
 extern const struct ck_command ck_command_completion;
 

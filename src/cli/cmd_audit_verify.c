@@ -18,6 +18,7 @@ struct verify_options {
     struct ck_string_list heads; /* each a head, or a file of heads */
     const char *key;             /* NULL: signatures are not checked */
     bool rotated;                /* the library finds the older files of each log */
+    bool complete;               /* the library looks for what guards do not account for */
     bool quiet;                  /* no records and no notes */
     bool help;
 };
@@ -30,6 +31,8 @@ static const struct ck_option verify_options[] = {
     {"--key", "KEY", "each head must be signed with this public key, or key file", CK_OPTION_STRING, CK_OFFER_FILES,
      TARGET(key)},
     {"--rotated", NULL, "also read the files that each FILE was rotated into", CK_OPTION_FLAG, TARGET(rotated)},
+    {"--complete", NULL, "every guard must have an end, and an account of every execution", CK_OPTION_FLAG,
+     TARGET(complete)},
     {"--quiet", NULL, "print damage only", CK_OPTION_FLAG, TARGET(quiet)},
     {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(help)},
     {.name = NULL},
@@ -154,6 +157,16 @@ static void print_notes(const struct record_printer *printer, const struct choke
             "chokepoint: no --head was given: a log that was cut at its end or rewritten also passes; store a head with 'audit head'\n");
 }
 
+/* What guards do not account for. Each is named by its record. */
+static void print_gaps(const struct choke_audit_report *report)
+{
+    for (size_t i = 0; i < report->gaps_count; i++)
+        (void)fprintf(stderr, "chokepoint: the audit log '%s' is not complete: record %llu: %s\n",
+                      CK_TEXT_SAFE(report->file), (unsigned long long)report->gaps[i].seq, report->gaps[i].message);
+    if (report->gaps_more > 0)
+        (void)fprintf(stderr, "chokepoint: and %llu more\n", (unsigned long long)report->gaps_more);
+}
+
 static int verify(const struct verify_options *given, struct ck_string_list *files)
 {
     char path[PATH_MAX];
@@ -169,6 +182,8 @@ static int verify(const struct verify_options *given, struct ck_string_list *fil
     bool good = query.paths && take_heads(given, &heads, &error) == 0;
     query.heads = heads.texts;
     query.public_key = heads.key;
+    query.complete = given->complete;
+    query.struct_size = sizeof(query);
     if (!good || choke_audit_verify(&query, &report, &error) < 0)
         status = ck_audit_unreadable(&error);
     /* Flushed before the damage is reported, so that on a terminal the records come first. */
@@ -176,8 +191,11 @@ static int verify(const struct verify_options *given, struct ck_string_list *fil
     if (report && report->damage != CHOKE_DAMAGE_NONE) {
         ck_audit_report_damage(report);
         status = CK_AUDIT_BROKEN;
-    } else if (report && !given->quiet) {
-        print_notes(&printer, report);
+    } else if (report) {
+        print_gaps(report);
+        status = report->gaps_count > 0 ? CK_AUDIT_BROKEN : status;
+        if (!given->quiet)
+            print_notes(&printer, report);
     }
     choke_audit_report_free(report);
     free_heads(&heads, given->heads.count);
@@ -206,7 +224,8 @@ const struct ck_command ck_command_audit_verify = {
     .details =
         "FILEs are the files of one log, in order; '-' is standard input. Default: the log that 'run' writes, with\n"
         "the files it was rotated into. Proven records go to standard output as JSON lines.\n"
-        "Exit status: 0 the log is intact; 1 it is not, and the first bad line is reported with its fault;\n"
+        "Exit status: 0 the log is intact; 1 it is not, and the first bad line is reported with its fault, or\n"
+        "with --complete what a guard does not account for;\n"
         "2 a file cannot be read, or a head is malformed or was not signed with the key.\n",
     .operand = CK_OPERAND_FILE,
     .options = verify_options,

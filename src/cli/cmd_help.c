@@ -19,12 +19,16 @@ static const struct ck_option help_options[] = {
     {.name = NULL},
 };
 
-/* Prints "[--env NAME=VALUE]..." and returns its length. With out NULL it only measures. */
+/*
+ * Prints "[--env NAME=VALUE]...", or "--out FILE" if it is required, and returns its length. With
+ * out NULL it only measures.
+ */
 static int print_usage_item(FILE *out, const struct ck_option *option)
 {
     char item[128];
-    int length = snprintf(item, sizeof(item), "[%s%s%s]%s", option->name, option->metavar ? " " : "",
-                          option->metavar ? option->metavar : "", option->kind == CK_OPTION_STRINGS ? "..." : "");
+    int length = snprintf(item, sizeof(item), "%s%s%s%s%s%s", option->required ? "" : "[", option->name,
+                          option->metavar ? " " : "", option->metavar ? option->metavar : "",
+                          option->required ? "" : "]", option->kind == CK_OPTION_STRINGS ? "..." : "");
     if (out)
         (void)fputs(item, out);
     return length;

@@ -267,6 +267,69 @@ static void print_upstream(FILE *out, const json_t *upstream)
         (void)fprintf(out, ", with credentials from %s", CK_TEXT_SAFE(json_string_value(file)));
 }
 
+/* What the cage has, of the section or of a profile; each piece begins with "; ". */
+static void print_cage(FILE *out, const json_t *cage)
+{
+    print_names(out, "program", json_object_get(cage, "programs"));
+    print_names(out, "carriers", json_object_get(cage, "carriers"));
+    print_names(out, "from the catalogue", json_object_get(cage, "catalog"));
+    print_names(out, "injects", json_object_get(cage, "inject"));
+    print_names(out, "keeps", json_object_get(cage, "state"));
+    print_names(out, "of that only data", json_object_get(cage, "state_data"));
+    print_names(out, "read-only in the root", json_object_get(cage, "read_only"));
+    print_names(out, "may be refused", json_object_get(cage, "may_refuse"));
+    print_names(out, "egress", json_object_get(cage, "egress"));
+    print_names(out, "env", json_object_get(cage, "env"));
+    print_names(out, "sets", json_object_get(cage, "set_env"));
+    (void)fprintf(out, "; workspace %s", json_string_value(json_object_get(cage, "workspace")));
+    if (json_is_true(json_object_get(cage, "workspace_code")))
+        (void)fputs("; executes every file beneath the root", out);
+    if (json_is_true(json_object_get(cage, "jit")))
+        (void)fputs("; makes code while it runs", out);
+}
+
+/* One row: its columns are those of print_tool. */
+static int print_cage_row(const char *name, const json_t *cage)
+{
+    char *text = NULL;
+    size_t length = 0;
+    const char *adr = json_string_value(json_object_get(cage, "adr"));
+
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        return -ENOMEM;
+    print_cage(out, cage);
+    int r = fclose(out) == 0 ? 0 : -ENOMEM;
+    if (r == 0) {
+        (void)printf("%-30s %-14s ", CK_TEXT_SAFE(name), adr ? adr : "-");
+        print_broken(stdout, text + 2);
+    }
+    free(text);
+    return r;
+}
+
+/* Nothing if the policy has no such section. The catalogue has profiles, and no section of its own. */
+static int print_guard(const json_t *guard, bool is_catalog)
+{
+    size_t index;
+    const json_t *profile;
+
+    if (!json_is_object(guard))
+        return 0;
+    (void)printf("\n%-30s %-14s %s\n", "GUARD", "ADR", "THE CAGE HAS");
+    int r = is_catalog ? 0 : print_cage_row("(without --profile)", guard);
+    json_array_foreach(json_object_get(guard, "profiles"), index, profile)
+    {
+        r = r < 0 ? r : print_cage_row(json_string_value(json_object_get(profile, "name")), profile);
+    }
+    json_array_foreach(json_object_get(guard, "shipped"), index, profile)(void)
+        fprintf(stdout, "%s %s", index > 0 ? "," : "where it is locked, also the profiles of the build:",
+                CK_TEXT_SAFE(json_string_value(profile)));
+    if (json_array_size(json_object_get(guard, "shipped")) > 0)
+        (void)putchar('\n');
+    return r;
+}
+
 /* The widths are those of print_tool; together they are INDENT columns. */
 static void print_head(FILE *out, const json_t *policy)
 {
@@ -287,7 +350,7 @@ static void print_head(FILE *out, const json_t *policy)
 }
 
 /* clang-format does not know jansson's foreach macro, hence the odd line breaks. */
-static int print_table(const json_t *policy, struct choke_error *error)
+static int print_table(const json_t *policy, bool is_catalog, struct choke_error *error)
 {
     size_t index;
     const json_t *tool;
@@ -296,11 +359,13 @@ static int print_table(const json_t *policy, struct choke_error *error)
     json_array_foreach(json_object_get(policy, "tools"), index,
                        tool) if (print_tool(stdout, tool) < 0) return ck_text_error(error, CHOKE_NONE, ENOMEM,
                                                                                     "out of memory");
+    if (print_guard(json_object_get(policy, "guard"), is_catalog) < 0)
+        return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
     return 0;
 }
 
 /* The text is the library's own JSON, so it can be parsed unless memory runs out. */
-static int show(const struct ck_review_options *given, const char *text, struct choke_error *error)
+static int show(const struct ck_review_options *given, const char *text, bool is_catalog, struct choke_error *error)
 {
     if (given->json || given->yaml) {
         /* YAML ends with a newline, JSON does not. */
@@ -310,15 +375,20 @@ static int show(const struct ck_review_options *given, const char *text, struct 
     json_t *policy = json_loads(text, 0, NULL);
     if (!policy)
         return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
-    int r = print_table(policy, error);
+    int r = print_table(policy, is_catalog, error);
     json_decref(policy);
     return r;
 }
 
 /* The word `catalog` is the catalogue of this build; a file of that name is `./catalog`. */
+static bool is_catalog(const char *operand)
+{
+    return operand && strcmp(operand, "catalog") == 0;
+}
+
 static int open_shown(const char *operand, struct choke_policy **ret_policy, struct choke_error *error)
 {
-    if (operand && strcmp(operand, "catalog") == 0)
+    if (is_catalog(operand))
         return choke_policy_open_catalog(ret_policy, error);
     return ck_review_open(operand, ret_policy, error);
 }
@@ -342,7 +412,7 @@ static int run_show(char *const *args)
     int (*const text_of)(struct choke_policy *, const char **, struct choke_error *) =
         given.yaml ? choke_policy_yaml : choke_policy_json;
     if (open_shown(operands[0], &policy, &error) < 0 || text_of(policy, &text, &error) < 0 ||
-        show(&given, text, &error) < 0)
+        show(&given, text, is_catalog(operands[0]), &error) < 0)
         status = ck_review_failure(&given, &error);
     else
         status = ck_cli_flush_stdout();
@@ -356,9 +426,9 @@ const struct ck_command ck_command_policy_show = {
     .summary = "show the tools of a policy and what each is granted",
     .details = "Without FILE the default policy is shown: the machine's if there is one, else the embedded one.\n"
                "The word default is the embedded policy, and catalog is the catalogue, whose entries a policy\n"
-               "takes by their names; files of these names are ./default and ./catalog. --json has every field;\n"
-               "chokepoint.h describes it. --yaml prints a policy that allows the same, as one file: what FILE\n"
-               "extends, takes from the catalogue and grants is in its entries.\n",
+               "takes by their names, with the profiles of guard; files of these names are ./default and\n"
+               "./catalog. --json has every field; chokepoint.h describes it. --yaml prints a policy that allows\n"
+               "the same, as one file: what FILE extends, takes from the catalogue and grants is in its entries.\n",
     .operand = CK_OPERAND_FILE,
     .options = ck_review_show_options,
     .run = run_show,

@@ -49,10 +49,11 @@ static void print_annotation(const struct choke_lint_finding *finding)
     (void)putchar('\n');
 }
 
-int ck_lint_github(const struct choke_lint_report *report, int status)
+int ck_lint_github(const struct choke_lint_report *report, const struct ck_lint_marks *marks, int status)
 {
     for (size_t i = 0; i < report->finding_count; i++)
-        print_annotation(&report->findings[i]);
+        if (!marks->items[i].known)
+            print_annotation(&report->findings[i]);
     int written = ck_cli_flush_stdout();
     return written != 0 ? written : status;
 }

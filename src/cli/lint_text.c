@@ -157,14 +157,16 @@ static void print_skips(const struct choke_lint_report *report)
 }
 
 /* Parts with a count of 0 are left out, except the first four. */
-static void print_summary(const struct choke_lint_report *report)
+static void print_summary(const struct choke_lint_report *report, const struct ck_lint_marks *marks)
 {
     print_count("", report->file_count, "file");
-    print_count(": ", report->errors, "error");
-    print_count(", ", report->warnings, "warning");
-    print_count(", ", report->notes, "note");
+    print_count(": ", marks->errors, "error");
+    print_count(", ", marks->warnings, "warning");
+    print_count(", ", marks->notes, "note");
     if (report->finding_dropped > 0)
         (void)printf(", and %zu more that are not shown", report->finding_dropped);
+    if (marks->has_baseline)
+        (void)printf("; %zu known from the baseline", marks->known);
     if (report->waived > 0)
         (void)printf("; %zu waived", report->waived);
     if (report->allowed > 0)
@@ -177,17 +179,18 @@ static void print_summary(const struct choke_lint_report *report)
     (void)putchar('\n');
 }
 
-int ck_lint_text(const struct choke_lint_report *report, bool verbose, int status)
+int ck_lint_text(const struct choke_lint_report *report, const struct ck_lint_marks *marks, bool verbose, int status)
 {
     struct lint_colours colours = choose_colours();
     char path[PATH_SHOWN];
 
     for (size_t i = 0; i < report->finding_count; i++)
-        print_finding(&colours, &report->findings[i]);
+        if (!marks->items[i].known)
+            print_finding(&colours, &report->findings[i]);
     for (size_t i = 0; verbose && i < report->skip_count; i++)
         (void)printf("%s: skipped: %s\n", ck_text_safe(path, sizeof(path), report->skips[i].path),
                      CK_TEXT_SAFE(report->skips[i].reason));
-    print_summary(report);
+    print_summary(report, marks);
     int written = ck_cli_flush_stdout();
     return written != 0 ? written : status;
 }

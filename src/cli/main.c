@@ -1,6 +1,7 @@
 /*
  * main.c - the table of commands, and how one is chosen.
  */
+#include "base/nearest.h"
 #include "cli/cli.h"
 #include "front/text.h"
 
@@ -38,8 +39,17 @@ const struct ck_command *const ck_commands[] = {
     &ck_command_audit_show,
     &ck_command_audit_head,
     &ck_command_audit_keygen,
+    &ck_command_audit_report,
     &ck_command_lint,
     &ck_command_gather,
+    &ck_command_guard,
+    &ck_command_report,
+    &ck_command_fleet_run,
+    &ck_command_fleet_status,
+    &ck_command_fleet_cancel,
+    &ck_command_fleet_collect,
+    &ck_command_fleet_query,
+    &ck_command_fleet_work,
     &ck_command_mcp,
     &ck_command_help,
     &ck_command_completion,
@@ -112,20 +122,50 @@ int ck_cli_usage_error(const struct ck_command *command, const struct choke_erro
     return CK_EXIT_REFUSED;
 }
 
-/* For an unknown command of a group the hint is the help of the group. */
+/* The command, or the second word of one in the group, that was meant; NULL if none is near. */
+static const char *nearest_command(const char *group, const char *token)
+{
+    struct ck_nearest nearest;
+
+    ck_nearest_begin(&nearest, token, strlen(token));
+    for (const struct ck_command *const *command = ck_commands; *command; command++)
+        if (!group)
+            ck_nearest_offer(&nearest, (*command)->name);
+        else if (has_first(*command, group, strlen(group)))
+            ck_nearest_offer(&nearest, ck_cli_subcommand(*command));
+    return nearest.best;
+}
+
+/* The hint is the help of the group. */
+static int unknown_subcommand(char *const *args)
+{
+    const char *near = nearest_command(args[0], args[1]);
+    struct choke_error error;
+
+    if (near)
+        (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "unknown command '%s %s'; did you mean '%s'?", args[0],
+                            CK_TEXT_SAFE(args[1]), near);
+    else
+        (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "unknown command '%s %s'", args[0], CK_TEXT_SAFE(args[1]));
+    (void)fprintf(stderr, "chokepoint: %s (see 'chokepoint help %s')\n", error.message, args[0]);
+    return CK_EXIT_REFUSED;
+}
+
+/* A word that is near no command may be meant as a tool. */
 int ck_cli_unknown_command(char *const *args)
 {
     struct choke_error error;
-    bool group = ck_cli_is_group(args[0]) && args[1];
 
-    if (!group) {
-        (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "unknown command '%s'", CK_TEXT_SAFE(args[0]));
-        return ck_cli_usage_error(NULL, &error);
-    }
-    (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "unknown command '%s %s'", CK_TEXT_SAFE(args[0]),
-                        CK_TEXT_SAFE(args[1]));
-    (void)fprintf(stderr, "chokepoint: %s (see 'chokepoint help %s')\n", error.message, CK_TEXT_SAFE(args[0]));
-    return CK_EXIT_REFUSED;
+    if (ck_cli_is_group(args[0]) && args[1])
+        return unknown_subcommand(args);
+    const char *near = nearest_command(NULL, args[0]);
+    if (near)
+        (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "unknown command '%s'; did you mean '%s'?",
+                            CK_TEXT_SAFE(args[0]), near);
+    else
+        (void)ck_text_error(&error, CHOKE_INVALID, EINVAL,
+                            "unknown command '%s'; a tool is run by 'chokepoint run -- TOOL'", CK_TEXT_SAFE(args[0]));
+    return ck_cli_usage_error(NULL, &error);
 }
 
 /*

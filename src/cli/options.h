@@ -49,6 +49,7 @@ struct ck_option {
     enum ck_option_offer offer;
     size_t offset;                   /* of the field in the command's struct */
     const struct ck_choice *choices; /* for CK_OPTION_CHOICE */
+    bool required;                   /* only for the usage line: the command itself says what is missing */
 };
 
 /*

@@ -35,7 +35,8 @@ int ck_parse_wrong_count(const struct ck_parse *parse, size_t count)
     struct choke_error error;
 
     (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "'%s' takes %s, but got %zu argument%s", parse->command->name,
-                        parse->command->operands, count, count == 1 ? "" : "s");
+                        parse->command->operands[0] != '\0' ? parse->command->operands : "no arguments", count,
+                        count == 1 ? "" : "s");
     return ck_review_usage(parse->command, parse->json && *parse->json, &error);
 }
 
