@@ -84,6 +84,15 @@ test('a status is a result, and with check an error', inContext(async (context) 
   assert.equal((await context.run(['true'], { ...USUAL, check: true })).exitCode, 0);
 }));
 
+test('the jail that is asked for is used', inContext(async (context) => {
+  for (const jail of ['native', 'bwrap']) {
+    const result = await context.run(['git', '--version'], { ...USUAL, jail, requireJail: true });
+    assert.equal(result.jail, jail);
+    assert.match(result.stdout.text, /^git version/);
+    assert.ok(result.layers.includes('net_ns'), String(result.layers));
+  }
+}, { policy: undefined }));
+
 test('input and stdin reach the tool', inContext(async (context) => {
   const large = Buffer.alloc(3 << 20, 'abc');
   for (const jail of ['none', 'native']) {

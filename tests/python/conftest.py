@@ -1,5 +1,6 @@
 """Tests of the Python package, in this process: CHOKE_BUILD names the build directory, or CHOKE_PYTHON a directory with the
-package (an installed one). They need no root."""
+package (an installed one). With CHOKE_TEST_LOOP=uvloop asyncio has the loop of that package. They need no root."""
+import asyncio
 import json
 import os
 import pathlib
@@ -13,7 +14,12 @@ sys.path.insert(0, str(PACKAGE))
 
 import chokepoint  # noqa: E402
 
-TOOLS = ("sh", "cat", "true", "sleep", "yes", "head", "env", "printf", "false")
+if os.environ.get("CHOKE_TEST_LOOP") == "uvloop":
+    import uvloop
+
+    asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
+
+TOOLS = ("sh", "cat", "true", "sleep", "yes", "head", "env", "printf", "false", "readlink")
 
 
 def entry(name, **keys):
@@ -41,6 +47,7 @@ def policy(tmp_path) -> str:
     place.mkdir(mode=0o700)
     return write_policy(place, [*(entry(name) for name in TOOLS), entry("true-missing"),
                                 entry("jq", route="external", execs=[]),
+                                {"name": "bwrap", "why": "It makes jails.", "adr": "0001", "route": "jail"},
                                 entry("git", args={"options": ["--version"]})])
 
 

@@ -159,10 +159,27 @@ def test_skipped_jail_is_warned_of_once(tmp_path, root):
     assert sorted(events) == [("subproc.bwrap.skipped", "WARNING"), ("subproc.native.skipped", "WARNING")], finished
 
 
-def test_scratch_is_removed(here, root, tmp_path):
-    before = sorted(path.name for path in root.iterdir())
-    external(["sh", "-c", "echo $HOME; echo x > /tmp/left-by-a-test 2>/dev/null; exit 0"], root)
-    assert sorted(path.name for path in root.iterdir()) == before
+def test_scratch_is_removed(tmp_path, root, monkeypatch):
+    """What a probe leaves in its HOME and in /tmp is on no disk afterwards, and the next one does not see it."""
+    place, name = tmp_path / "policy", f"left-{os.getpid()}"
+    place.mkdir(mode=0o700)
+    jailed = write_policy(place, [entry("sh", route="external", execs=[])])
+
+    async def main():
+        context = chokepoint.Context(jailed)
+        monkeypatch.setattr(gateway, "_context", lambda: context)
+        script = f'for d in "$HOME" /tmp; do test -e "$d/{name}" && echo seen; echo x > "$d/{name}" && echo "$d"; done'
+        for _ in range(2):
+            answer = await gateway.run_external_cli("a_probe", ["sh", "-c", script], cwd=root, timeout_s=30, allowlisted_egress=())
+            written = answer.stdout.decode().splitlines()
+            assert answer.returncode == 0 and len(written) == 2 and "seen" not in written, answer
+            assert not any(os.path.exists(f"{directory}/{name}") for directory in written), written
+        with pytest.raises(gateway.SubprocessTimeoutError):
+            await gateway.run_external_cli("a_probe", ["sh", "-c", f"{script}; while :; do :; done"], cwd=root, timeout_s=0.5, allowlisted_egress=())
+        assert not any(os.path.exists(f"{directory}/{name}") for directory in written), written
+        context.close()
+    asyncio.run(main())
+    assert list(root.iterdir()) == []
 
 
 def test_many_at_once_on_one_loop(here, root):

@@ -3,6 +3,7 @@ import asyncio
 import gc
 import os
 import sys
+import time
 
 import chokepoint
 import pytest
@@ -73,6 +74,14 @@ def test_runs_leak_nothing(quiet, root):
     assert SANITIZED or after[0] - before[0] < 6000, (before, after)
 
 
+def reap_down_to(count):
+    """A context that is dropped waits 50 ms for its keeper. One that needs longer on a busy machine leaves its status to the program."""
+    deadline = time.monotonic() + 30
+    while children() > count and time.monotonic() < deadline:
+        os.waitpid(-1, os.WNOHANG)
+        time.sleep(0.01)
+
+
 def test_contexts_leak_nothing(policy, root):
     def use():
         with chokepoint.Context(policy) as context:
@@ -84,6 +93,7 @@ def test_contexts_leak_nothing(policy, root):
     before = state()
     for _ in range(200 if full() else 25):
         use()
+    reap_down_to(before[2])
     after = state()
     assert after[1] == before[1] and after[2] <= before[2] and after[3] - before[3] < 500, (before, after)
     assert SANITIZED or after[0] - before[0] < 4000, (before, after)

@@ -206,9 +206,17 @@ def test_explain_runs_nothing(policy, root):
     assert not list(root.iterdir())
 
 
-def test_jail_is_used_where_it_is_asked_for(policy, root):
+def test_jail_of_the_entry_is_used(policy, root):
     result = run(policy, root, "jq", "-n", "1+1", timeout=50)
     assert result.stdout == b"2\n" and result.jail in ("native", "bwrap", "none") and isinstance(result.layers, list)
+
+
+@pytest.mark.parametrize("jail", ["native", "bwrap"])
+def test_jail_that_is_asked_for_is_used(policy, root, jail):
+    outside = os.readlink("/proc/self/ns/net")
+    result = run(policy, root, "readlink", "/proc/self/ns/net", jail=jail, require_jail=True, timeout=50)
+    assert result.jail == jail and "net_ns" in result.layers
+    assert result.stdout.startswith(b"net:[") and outside.encode() not in result.stdout
 
 
 def test_doctor_lint_policy_and_audit_are_thin_objects(policy, root, tmp_path):

@@ -257,17 +257,11 @@ class Context:
                  sandbox: bool = False, max_output: Optional[int] = None, text: Literal[True], check: bool = False,
                  keep_head: Optional[int] = None, keep: Optional[StrPath] = None, why: bool = False) -> Result[str]: ...
 
-    def run_sync(self, argv: Argv, *, root: StrPath = ".", cwd: Optional[StrPath] = None, timeout: Optional[float] = None,
-                 env: Optional[Mapping[str, str]] = None, input: Input = None, stdin: Any = None, egress: Iterable[str] = (),
-                 probe: Optional[str] = None, jail: Optional[str] = None, require_jail: bool = False,
-                 sandbox: bool = False, max_output: Optional[int] = None, text: bool = False, check: bool = False,
-                 keep_head: Optional[int] = None, keep: Optional[StrPath] = None, why: bool = False) -> Any:
+    def run_sync(self, argv: Argv, *, text: bool = False, check: bool = False, **options: Any) -> Any:
         """The same for a caller that blocks. An exception of a signal handler (Ctrl-C) kills the tree, and is raised when
         it has ended."""
         argv = vector(argv)
-        values = request(argv, root=root, cwd=cwd, timeout=timeout, env=env, input=input, stdin=stdin, egress=egress, probe=probe,
-                         jail=jail, require_jail=require_jail, sandbox=sandbox, max_output=max_output, keep_head=keep_head,
-                         keep=keep, why=why)
+        values = request(argv, **options)
         if self._jobs and threading.get_ident() != self._thread:
             raise RuntimeError("the context has runs in an event loop of another thread; use one context for each thread")
         self._listen()

@@ -16,6 +16,8 @@ MAX_TIMEOUT_S = 366 * 86400.0
 
 def vector(argv: Argv) -> Tuple[Any, ...]:
     """A copy: an argument whose conversion runs Python code cannot change it."""
+    if type(argv) is list or type(argv) is tuple:  # whether it is a Mapping takes longer to say
+        return tuple(argv)
     if isinstance(argv, (str, bytes, Mapping, set, frozenset)):
         raise TypeError(f"argv must be a sequence of strings, not {type(argv).__name__}")
     return tuple(argv)
@@ -32,9 +34,7 @@ def milliseconds(timeout: Optional[float]) -> int:
     return math.ceil(timeout * 1000)
 
 
-def environment(env: Optional[Mapping[str, str]]) -> Optional[List[bytes]]:
-    if env is None:
-        return None
+def environment(env: Mapping[str, str]) -> List[bytes]:
     if not isinstance(env, Mapping):
         raise TypeError(f"env must be a mapping or None, not {type(env).__name__}")
     pairs = []
@@ -48,7 +48,7 @@ def environment(env: Optional[Mapping[str, str]]) -> Optional[List[bytes]]:
 
 
 def standard_input(given: Input, stdin: Any) -> Tuple[Optional[bytes], int]:
-    """(bytes or None, descriptor or -1)"""
+    """(bytes or None, descriptor or -1); one of the two was given, or stdin is DEVNULL."""
     if given is not None:
         if stdin is not None:
             raise ValueError("input and stdin cannot be given together")
@@ -77,9 +77,7 @@ def names(items: Iterable[str], what: str) -> Optional[List[str]]:
     return found or None
 
 
-def size(value: Optional[int], what: str) -> int:
-    if value is None:
-        return 0
+def size(value: int, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{what} must be an int or None, not {type(value).__name__}")
     if not 0 < value < 1 << 62:
@@ -92,7 +90,8 @@ def request(argv: Argv, *, root: StrPath = ".", cwd: Optional[StrPath] = None, t
             probe: Optional[str] = None, jail: Optional[str] = None, require_jail: bool = False, sandbox: bool = False,
             max_output: Optional[int] = None, keep_head: Optional[int] = None, keep: Optional[StrPath] = None,
             why: bool = False) -> Tuple[Any, ...]:
-    """The 16 values of a request, in the order of py_request_parse."""
+    """The 16 values of a request, in the order of py_request_parse. What was not given costs no call: this is a part of
+    every run (R98)."""
     if root is None:
         raise TypeError("root must be a path")
     if probe is not None and not isinstance(probe, str):
@@ -101,7 +100,8 @@ def request(argv: Argv, *, root: StrPath = ".", cwd: Optional[StrPath] = None, t
         raise TypeError("jail must be a str or None")
     if jail not in JAILS:
         raise ValueError(f"jail must be None, 'auto', 'native', 'bwrap' or 'none', not {jail!r}")
-    data, fd = standard_input(input, stdin)
-    return (argv, root, "." if cwd is None else cwd, milliseconds(timeout), environment(env), data, fd,
-            names(egress, "egress"), probe, JAILS[jail], bool(require_jail), bool(sandbox), size(max_output, "max_output"),
-            size(keep_head, "keep_head"), keep, bool(why))
+    data, fd = (None, -1) if input is None and stdin is None else standard_input(input, stdin)
+    return (argv, root, "." if cwd is None else cwd, milliseconds(timeout), None if env is None else environment(env), data, fd,
+            None if egress == () else names(egress, "egress"), probe, JAILS[jail], bool(require_jail), bool(sandbox),
+            0 if max_output is None else size(max_output, "max_output"), 0 if keep_head is None else size(keep_head, "keep_head"),
+            keep, bool(why))

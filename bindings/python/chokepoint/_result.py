@@ -109,7 +109,7 @@ class Result(Generic[AnyStr]):
             fields["stdout"] = fields["stdout"].decode("utf-8", "surrogateescape")
             fields["stderr"] = fields["stderr"].decode("utf-8", "surrogateescape")
         self.__dict__ = fields
-        self.args = [os.fsdecode(arg) for arg in args]
+        self.args = [arg if type(arg) is str else os.fsdecode(arg) for arg in args]
 
     @property
     def returncode(self) -> int:

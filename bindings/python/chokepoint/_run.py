@@ -32,10 +32,16 @@ def _state(path: StrPath) -> Optional[Tuple[int, ...]]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
+def _absolute(path: StrPath) -> str:
+    """Without the work of abspath() where there is none."""
+    text = path if type(path) is str else os.fsdecode(path)
+    return text if text.startswith("/") else os.path.abspath(text)
+
+
 def context_for(policy: Optional[StrPath], audit: Union[StrPath, bool, None]) -> Context:
     """A context of this thread for this policy, as it is now, and this log."""
-    place = audit if isinstance(audit, bool) or audit is None else os.path.abspath(audit)
-    key = (None if policy is None else os.path.abspath(policy), place, _state(MACHINE_POLICY if policy is None else policy))
+    place = audit if audit is None or isinstance(audit, bool) else _absolute(audit)
+    key = (None if policy is None else _absolute(policy), place, _state(MACHINE_POLICY if policy is None else policy))
     contexts = _contexts.by_key
     context = contexts.pop(key, None)
     if context is None or context.closed:

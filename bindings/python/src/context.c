@@ -263,12 +263,13 @@ static PyObject *context_start(PyObject *object, PyObject *args)
     return (PyObject *)job;
 }
 
-/* One dispatch; finished jobs go into the list. */
+/* One dispatch; finished jobs go into the list. Without a limit it is one system call for all that is due. */
 static int dispatch(struct py_context *self, uint64_t budget_us)
 {
     struct choke_error error = {0};
     int r;
-    Py_BEGIN_ALLOW_THREADS r = choke_dispatch_for(self->context, budget_us, &error);
+    Py_BEGIN_ALLOW_THREADS r = budget_us == UINT64_MAX ? choke_dispatch(self->context, &error)
+                                                       : choke_dispatch_for(self->context, budget_us, &error);
     Py_END_ALLOW_THREADS if (r < 0)
     {
         (void)py_raise(&error, r);
