@@ -154,6 +154,25 @@ static void prepare_command(struct worker *worker, struct subject *subject)
     }
 }
 
+/*
+ * Another sandbox: its words are in BENCH_PEER, separated by newlines, and the tool's path comes after
+ * them. Its environment is the caller's.
+ */
+static void prepare_peer(struct worker *worker, struct subject *subject)
+{
+    static char words[4096];
+    size_t count = 0;
+    char *rest = NULL;
+    subject->request.jail = CHOKE_JAIL_NONE;
+    decide(worker, subject);
+    (void)snprintf(words, sizeof(words), "%s", program("BENCH_PEER"));
+    for (char *word = strtok_r(words, "\n", &rest); word; word = strtok_r(NULL, "\n", &rest)) {
+        put(subject, &count, word);
+    }
+    subject->path = subject->args[0];
+    put(subject, &count, subject->decision->tool_path);
+}
+
 /* Egress that the tool does not use: the difference is the cost of having it. */
 static void prepare_egress(struct worker *worker, struct subject *subject)
 {
@@ -175,6 +194,7 @@ static const struct {
     {"firejail", CHOKE_JAIL_NONE, prepare_firejail},
     {"plain_bwrap", CHOKE_JAIL_NONE, prepare_plain_bwrap},
     {"command", CHOKE_JAIL_NONE, prepare_command},
+    {"peer", CHOKE_JAIL_NONE, prepare_peer},
 };
 
 static void prepare(struct worker *worker, const char *side, const char *const *argv, struct subject *subject)

@@ -7,6 +7,7 @@
  *
  *     judge REQUEST CALLS    one of the requests below, by the default policy
  *     load FILE TIMES        a policy file, or "default"
+ *     bare FILE TIMES        the same file through libyaml alone
  *     caller look CALLS      what each start does to see who its caller is
  */
 #include "reply.h"
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <yaml.h>
 
 static const char *const git_log[] = {"git",  "log",        "-p", "--stat", "-n", "20", "--since=2020-01-01",
                                       "HEAD", "--no-color", "--", "src",    NULL};
@@ -96,6 +98,35 @@ static void command_load(const char *path, uint64_t times)
     reply(times, wall_ns);
 }
 
+/* The events of libyaml, and nothing made of them: the least that a parse can cost. */
+static void parse_bare(const char *text, size_t length)
+{
+    yaml_parser_t parser;
+    bool ended = false;
+    if (yaml_parser_initialize(&parser) == 0)
+        fail("yaml_parser_initialize", "no memory");
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
+    while (!ended) {
+        yaml_event_t event;
+        if (yaml_parser_parse(&parser, &event) == 0)
+            fail("yaml_parser_parse", parser.problem);
+        ended = event.type == YAML_STREAM_END_EVENT;
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
+}
+
+static void command_bare(const char *path, uint64_t times)
+{
+    size_t length = 0;
+    char *text = read_file(path, &length);
+    uint64_t start = now_ns();
+    for (uint64_t i = 0; i < times; i++)
+        parse_bare(text, length);
+    reply(times, now_ns() - start);
+    free(text);
+}
+
 static void command_caller(uint64_t calls)
 {
     struct ck_caller_proc caller_proc;
@@ -128,6 +159,8 @@ int main(void)
             command_judge(policy, what, strtoull(count, NULL, 10));
         else if (strcmp(command, "load") == 0)
             command_load(what, strtoull(count, NULL, 10));
+        else if (strcmp(command, "bare") == 0)
+            command_bare(what, strtoull(count, NULL, 10));
         else if (strcmp(command, "caller") == 0)
             command_caller(strtoull(count, NULL, 10));
         else

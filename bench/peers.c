@@ -7,6 +7,7 @@
 #include "worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -50,10 +51,19 @@ pid_t peer_posix_spawn(const struct choke_decision *decision, int in_fd, int out
     return pid;
 }
 
+/* Without the worker's own pipes: node would make its stdin non-blocking for the worker, too. */
 pid_t peer_command(const char *path, const char *const *argv, const char *const *env)
 {
     pid_t pid = -1;
-    int r = posix_spawn(&pid, path, NULL, NULL, unconst(argv), unconst(env));
+    posix_spawn_file_actions_t actions;
+    int r = posix_spawn_file_actions_init(&actions);
+    for (int fd = 0; fd <= 1 && r == 0; fd++) {
+        r = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+    }
+    if (r == 0) {
+        r = posix_spawn(&pid, path, &actions, NULL, unconst(argv), unconst(env));
+    }
+    posix_spawn_file_actions_destroy(&actions);
     if (r != 0) {
         fail_errno(path, r);
     }

@@ -1,7 +1,11 @@
-"""The Python package beside Python's own ways, in one interpreter: the line protocol of bench-worker, "SIDE COUNT"."""
+"""The Python package beside Python's own ways, in one interpreter: the line protocol of bench-worker, "SIDE COUNT".
+
+"pairs COUNT" is one run of each in turn, with a pause before each, and answers with the median of each.
+"""
 
 import asyncio
 import json
+import statistics
 import subprocess
 import sys
 import time
@@ -10,6 +14,7 @@ sys.path.insert(0, sys.argv[1])
 import chokepoint  # noqa: E402
 
 POLICY, ROOT, TRUE, ENV = sys.argv[2], sys.argv[3], sys.argv[4], json.loads(sys.argv[5])
+PAUSE_S = 0.001
 JAILED = {"root": ROOT, "timeout": 60, "jail": "native"}
 
 
@@ -21,6 +26,18 @@ def plain(count):
 def jailed(count):
     for _ in range(count):
         chokepoint.run(["true"], policy=POLICY, check=True, **JAILED)
+
+
+def took_ns(side):
+    time.sleep(PAUSE_S)
+    start = time.perf_counter_ns()
+    side(1)
+    return time.perf_counter_ns() - start
+
+
+def pairs(count):
+    times = [(took_ns(plain), took_ns(jailed)) for _ in range(count)]
+    return {name: statistics.median(values) for name, values in zip(("plain_ns", "jailed_ns"), zip(*times))}
 
 
 async def plain_one():
@@ -62,6 +79,9 @@ def main():
     print('{"ready": true}', flush=True)
     for line in sys.stdin:
         name, count = line.split()
+        if name == "pairs":
+            print(json.dumps(pairs(int(count))), flush=True)
+            continue
         start = time.perf_counter_ns()
         SIDES[name](loop, context, int(count))
         wall_ns = time.perf_counter_ns() - start

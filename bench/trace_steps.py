@@ -3,7 +3,7 @@ root).
 
 Nothing in the library is changed for this. The worker makes a system call that does nothing
 before and after each run; between the two, each step ends with an event of one of the
-processes: caller, warden, init, tool. The tracing itself costs about a microsecond per call and
+processes: caller, init, tool. The tracing itself costs about a microsecond per call and
 is in the figures: they say where the time goes, not how much it is.
 """
 
@@ -20,19 +20,17 @@ LINE = re.compile(r"\s*.{1,16}-(\d+)\s+\[\d+\] \S+\s+([\d.]+): (.*)")
 BEGIN = "sys_getppid("
 
 # The name of a step, the process of the event that ends it, and the beginning of that event. The
-# init of the run, and the process of the tool, were prepared before (docs/adr/0071).
+# init of the run, and the process of the tool, were prepared before (docs/adr/0071, 0156).
 STEPS = (
     ("caller: judge, plan, pipes, send", "caller", "sys_sendmsg ->"),
-    ("warden: woken, plan received", "warden", "sys_recvmsg ->"),
-    ("warden: repository in its place, read ends sent", "warden", "sys_sendmsg ->"),
-    ("warden: streams sent", "warden", "sys_sendmsg ->"),
-    ("tool's process: woken, streams received", "tool", "sys_recvmsg ->"),
+    ("tool's process: woken, plan received", "tool", "sys_recvmsg ->"),
+    ("tool's process: plan checked, read ends sent to init", "tool", "sys_sendmsg ->"),
+    ("tool's process: read ends sent to the warden", "tool", "sys_sendmsg ->"),
     ("tool's process: steps up to exec", "tool", "sys_execve"),
     ("exec", "tool", "sched_process_exec"),
     ("the tool itself", "tool", "sys_exit_group("),
     ("tool's end, init woken", "init", "sys_waitid ->"),
-    ("init's end, warden woken", "warden", "sys_ppoll ->"),
-    ("warden: reported", "warden", "sys_sendmsg ->"),
+    ("init: reported", "init", "sys_sendmsg ->"),
     ("caller: woken, result", "caller", BEGIN),
 )
 # Work that the caller does not wait for, of the warden that had the run before: the name, and the
@@ -104,16 +102,13 @@ def split_runs(events, caller):
 
 
 def roles(run, caller):
-    """The warden is the first that receives something from the caller, the tool is what executes a
-    file, and init is who waits for it."""
+    """The tool is what executes a file, and init is who waits for it."""
     found = {"caller": caller}
     sent = find(run, 0, caller, "sys_sendmsg ->")
     for pid, _, event in run[sent or 0:]:
-        if event.startswith("sys_recvmsg ->") and pid != caller:
-            found.setdefault("warden", pid)
-        elif event.startswith("sched_process_exec"):
+        if event.startswith("sched_process_exec"):
             found.setdefault("tool", pid)
-        elif event.startswith("sys_waitid ->") and "tool" in found and pid != found["warden"]:
+        elif event.startswith("sys_waitid ->") and "tool" in found:
             found.setdefault("init", pid)
     return found
 

@@ -21,14 +21,16 @@ struct command {
 };
 
 static const struct command commands[] = {
-    {"spawn", 3, command_spawn},       {"first", 1, command_first},
-    {"steps", 2, command_steps},       {"explain", 2, command_explain},
-    {"embedded", 2, command_embedded}, {"pipe-size", 1, command_pipe_size},
-    {"flood", 6, command_flood},       {"hold", 4, command_hold},
-    {"window", 4, command_window},     {"jailed", 4, command_jailed},
-    {"traced", 4, command_traced},     {"first-jailed", 3, command_first_jailed},
-    {"audited", 3, command_audited},   {"audited-together", 3, command_audited_together},
-    {"dispatch", 3, command_dispatch},
+    {"spawn", 3, command_spawn},         {"first", 1, command_first},
+    {"steps", 2, command_steps},         {"explain", 2, command_explain},
+    {"embedded", 2, command_embedded},   {"pipe-size", 1, command_pipe_size},
+    {"flood", 6, command_flood},         {"hold", 4, command_hold},
+    {"window", 4, command_window},       {"jailed", 4, command_jailed},
+    {"traced", 4, command_traced},       {"first-jailed", 3, command_first_jailed},
+    {"audited", 3, command_audited},     {"audited-together", 3, command_audited_together},
+    {"dispatch", 3, command_dispatch},   {"threads", 4, command_threads},
+    {"latencies", 4, command_latencies}, {"open", 3, command_open},
+    {"shut", 1, command_shut},           {"contexts", 3, command_contexts},
 };
 
 void fail_errno(const char *what, int errnum)

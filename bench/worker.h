@@ -73,5 +73,10 @@ void command_first_jailed(struct worker *worker, const char *const *args); /* fi
 void command_audited(struct worker *worker, const char *const *args);      /* audited SIDE RUNS */
 void command_audited_together(struct worker *worker, const char *const *args); /* audited-together SIDE RUNS */
 void command_dispatch(struct worker *worker, const char *const *args);         /* dispatch FILES BYTES */
+void command_threads(struct worker *worker, const char *const *args);          /* threads SIDE THREADS RUNS */
+void command_latencies(struct worker *worker, const char *const *args);        /* latencies SIDE WIDTH RUNS */
+void command_open(struct worker *worker, const char *const *args);             /* open SIDE MOST */
+void command_shut(struct worker *worker, const char *const *args);             /* shut */
+void command_contexts(struct worker *worker, const char *const *args);         /* contexts SIDE COUNT */
 
 #endif
