@@ -27,6 +27,7 @@ from command import VICTIMS, Actor, Box  # noqa: E402
 from egress import EgressBox  # noqa: E402
 from feature import full, sanitized, skip  # noqa: E402
 from gates import Gate, ScriptedServer  # noqa: E402
+from guards import Guarded  # noqa: E402
 from jails import JAILS, Cell, EgressCell  # noqa: E402
 from machine import MachineBox  # noqa: E402
 from processes import describe, wait_until  # noqa: E402
@@ -34,9 +35,12 @@ from network import Network  # noqa: E402
 from scanners import ScannersBox  # noqa: E402
 from npm_registry import NpmRegistry  # noqa: E402
 from site_proxy import SiteProxy  # noqa: E402
+from tls_hosts import HEADER, VALUE, Authority, SecureHost, answer_heads  # noqa: E402
+from tls_hosts import context as tls_context  # noqa: E402
 from upstreams import HOSTS  # noqa: E402
 
 PR_SET_CHILD_SUBREAPER = 36
+HUNG_S = 3600 if full() else 900  # no test takes a third of it
 
 # pytest-xdist keeps the tests of one file in one process, because they share fixtures. These files
 # share nothing and take long, so their tests are spread.
@@ -53,7 +57,7 @@ TOGETHER = {"test_default_docker.py": "docker", "test_gather_trace.py": "docker"
 # The processes get groups and lone tests in this order, then the others: if a long one came last, all processes but one
 # would wait for its end.
 LONG = ("docker", "node", "test_catalog_java.py", "test_catalog_build.py", "test_catalog_python.py", "test_git_repository.py",
-        "test_egress.py", "test_npm_registry.py", "test_grammar_properties.py", "test_gather_repositories.py",
+        "test_fleet_slurm.py", "test_egress.py", "test_npm_registry.py", "test_grammar_properties.py", "test_gather_repositories.py",
         "test_shortage.py", "test_overlay_tree.py", "test_default_syntax.py", "test_cpu_hog.py", "test_egress_around.py",
         "test_no_namespaces.py", "test_collect_slices.py", "test_git.py", "test_jail_races.py", "test_jail_exec.py",
         "test_egress_refused.py", "test_doctor.py", "test_doctor_attack.py", "test_hostile_cache.py", "test_hostile_npmrc.py",
@@ -74,7 +78,8 @@ TIMED = {"test_process_groups.py", "test_setsid_daemon.py", "test_sigterm_ignore
          "test_endless_output_ends_at_the_timeout", "test_freed_context_does_not_go_on_copying",
          "test_group_is_killed_at_the_timeout", "test_many_hung_probes_do_not_add_up",
          "test_install_without_egress_fails_within_two_seconds_and_says_what_to_add",
-         "test_package_files_do_not_hold_the_caller_up", "test_returned_by_one_and_a_half_times_the_timeout", "test_timeout",
+         "test_package_files_do_not_hold_the_caller_up", "test_a_source_that_is_silent_does_not_hold_the_run",
+         "test_returned_by_one_and_a_half_times_the_timeout", "test_timeout",
          "test_timeout_from_the_policy", "test_timeout_holds"}
 # These are not repeated under the sanitizers, except in a full run: they take long, and what runs
 # there of ours is reached by another test under ASan. For each group: where.
@@ -90,6 +95,8 @@ PLAIN = {"test_gather_trace_escape.py", "test_gather_trace_fetch.py", "test_gath
          "test_program_that_stays_is_ended_when_its_time_is_over"}
 # Generators of documents, written in Python. Of ours they only run "doctor --attack --json", as
 # test_doctor_attack.py does (asan-timed).
+# The nodes of a cluster gather; test_fleet.py has the same workers.
+PLAIN |= {"test_fleet_slurm.py", "test_catalog_slurm.py"}
 PLAIN |= {"test_attacks_page.py", "test_every_probe_has_a_page_in_step_with_it", "test_a_page_out_of_step_is_found"}
 # Other programs do the work: attackers without a jail, npm without us, a suite of a package from npm, and node, npm and git in a
 # tunnel of the proxy, which curl and the clients of test_gate.py use too. A script of git and
@@ -121,18 +128,25 @@ PLAIN |= {"test_python.py"}
 # strace makes each system call of the command fail, and LeakSanitizer does not work in a process that is traced.
 # test_no_memory.py and test_no_descriptors.py have shortages under ASan.
 PLAIN |= {"test_shortage_of_a_look.py"}
-# The command is dynamic under ASan: the runtime needs the loader.
-PLAIN |= {"test_preloaded_command.py"}
+# A browser does the work, with a page that the command has written before. Under ASan test_report.py writes the same kinds of pages,
+# and the fuzzer report hostile ones.
+PLAIN |= {"test_report_page.py", "test_report_markup.py"}
 # The addon for Node under ASan needs one version of Node. Types, documents and examples are for people.
-PLAIN |= {"test_with_other_versions_of_node", "test_with_other_runtimes", "test_package_has_the_addon_and_no_script",
+PLAIN |= {"test_with_other_versions_of_node", "test_package_has_the_addon_and_no_script",
           "test_addon_exports_its_entry_only", "test_types_say_what_is_accepted", "test_node_documents.py"}
+# These cannot be under the sanitizers: the command is dynamic there, because the runtime needs the loader, and the runtime does
+# not start in Bun and Deno.
+UNSANITIZED = {"test_preloaded_command.py", "test_with_other_runtimes"}
 # These take the whole machine and bound the time of a run: nothing runs beside them.
 ALONE = {"test_fork_relay.py", "test_fork_bomb.py", "test_fork_chain.py", "test_bomb_stays_small", "test_fork_bomb_dies",
          "test_fork_bomb_is_bounded", "test_thousand_in_flight", "test_end_of_input_ends_everything"}
 
+# With the numbers of a full run these take every process that the machine has.
+ALONE |= {"test_many_at_once", "test_killed_before_they_are_answered"} if full() else set()
+
 
 # Only in a full run. The files say which others go through the same code in every run.
-FULL = {"test_mcp_agents.py"}
+FULL = {"test_guard_agents.py", "test_mcp_agents.py", "test_dist_twice.py"}
 
 
 def pytest_configure(config):
@@ -162,7 +176,8 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def is_repetition(item) -> bool:
-    return sanitized() and not full() and bool({item.path.name, item.originalname} & PLAIN)
+    names = {item.path.name, item.originalname}
+    return sanitized() and bool(names & UNSANITIZED or not full() and names & PLAIN)
 
 
 def rank_of(item) -> int:
@@ -185,6 +200,20 @@ def pytest_collection_modifyitems(config, items):
             group = TOGETHER.get(item.path.name, item.path.name)
             item.add_marker(pytest.mark.xdist_group(group))
     items.sort(key=rank_of)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item, nextitem):  # pylint: disable=unused-argument
+    """A test that waits for what never comes fails, and the others run. Without this the whole session would be ended."""
+    def expired(*_):
+        raise TimeoutError(f"the test has not ended after {HUNG_S} s")
+    before = signal.signal(signal.SIGALRM, expired)
+    signal.alarm(HUNG_S)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture(scope="session")
@@ -281,7 +310,7 @@ def make_box(stage, actor, make=None):
 
 # The sanitizers see the same code for every caller, and nearly the same for every jail:
 # test_bwrap.py covers the rest.
-CALLERS = ["user"] if sanitized() else ["root", "user"]
+CALLERS = os.environ["CHOKE_TEST_CALLERS"].split() if "CHOKE_TEST_CALLERS" in os.environ else ["user"] if sanitized() else ["root", "user"]
 CELLS = JAILS if full() or not sanitized() else ("native",)
 
 
@@ -325,6 +354,29 @@ def scanners_box(request, stage, superuser):  # pylint: disable=unused-argument
     """Each kind of caller on a machine with its own /usr/local and /opt. Only root can make such a machine."""
     actor = request.getfixturevalue({"root": "superuser", "user": "ordinary"}[request.param])
     yield from box_of(stage, actor, lambda base: ScannersBox(stage, actor, base))
+
+
+@pytest.fixture(scope="session")
+def cage_victims(stage):
+    """Victims as carriers: a cage has its own /tmp, so what may be executed in it is elsewhere."""
+    with tempfile.TemporaryDirectory(prefix="choke-test-", dir="/opt" if os.geteuid() == 0 else pathlib.Path.home()) as name:
+        path = pathlib.Path(name)
+        path.chmod(0o755)
+        for victim in VICTIMS:
+            shutil.copy(stage / "bin" / victim, path / victim)
+        yield path
+
+
+@pytest.fixture
+def guarded(box, cage_victims):
+    """Programs in the cage of guard, for each kind of caller."""
+    return Guarded(box, cage_victims)
+
+
+@pytest.fixture
+def once_guarded(once_box, cage_victims):
+    """The same for one kind of caller (once_box)."""
+    return Guarded(once_box, cage_victims)
 
 
 @pytest.fixture(params=CELLS)
@@ -403,6 +455,34 @@ def scripted_servers(network):
     yield make
     for scripted_server in made:
         scripted_server.close()
+
+
+@pytest.fixture(scope="session")
+def authority(stage):
+    """Signs certificates of hosts."""
+    return Authority(stage)
+
+
+@pytest.fixture
+def secure_hosts(network, authority):
+    """Makes hosts in the private network that speak TLS; the first one has a certificate of the authority."""
+    made = []
+
+    def make(serve=None, files=None, **versions):
+        made.append(SecureHost(network, serve or answer_heads(), tls_context(files or authority.sign(), **versions)))
+        return made[-1]
+    yield make
+    for host in made:
+        host.close()
+
+
+@pytest.fixture
+def secret_gates(gates, authority):
+    """Makes gates that add a secret to requests for a host."""
+    def make(host, *rules, header=HEADER, value=VALUE, **settings):
+        return gates("--secret", f"{host.target},{header}={value}", "--secret-ca", str(authority.pem), host.target, *rules,
+                     **settings)
+    return make
 
 
 @pytest.fixture

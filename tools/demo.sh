@@ -1,5 +1,6 @@
 #!/bin/sh
-# demo.sh COMMAND [DIR] - runs gather on this repository with every tool that is available, and prints the summary.
+# demo.sh COMMAND [DIR] - runs gather on this repository with every tool that is available, prints the summary, and makes a
+# report. The last line is the path of its page.
 #
 # DIR: a copy of the repository that is looked at in its place, because something may change files in this one.
 # Succeeds only if every probe whose tool is installed has succeeded, and the document names the commit that is checked
@@ -13,6 +14,7 @@ trap 'rm -rf "$work"' EXIT
 # A demonstration must not write to the user's audit log, nor to the cache of the user's tools.
 export XDG_STATE_HOME="$work/state" XDG_CACHE_HOME="$work/cache"
 document=$(dirname "$command")/gather.json
+page=$(dirname "$command")/report.html
 
 # The built-in policy finds tools in the system's directories only; this copy also searches the temporary directory.
 umask 022
@@ -39,3 +41,7 @@ for line in wrong:
     print("WRONG:", line)
 sys.exit(1 if wrong else 0)
 PROGRAM
+
+printf '\n$ chokepoint report %s --out %s\n\n' "$document" "$page"
+"$command" report "$document" --out "$page" >/dev/null
+echo "Report      $page"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# setup.sh build|run|test|full|bench - installs the missing packages for building, the demo, tests or benchmarks.
+# setup.sh build|run|test|full|bench|packages - installs the missing packages for building, the demo, tests, benchmarks, or
+# for `make deb` and `make dist`.
 #
 # Silent and quick if nothing is missing. On Debian and derivatives it installs with apt, as root or by sudo without a
 # password; elsewhere it prints the list. It exits with 1 only if something is still missing.
@@ -19,6 +20,8 @@ libjansson-dev  module jansson
 libsodium-dev   module libsodium
 libseccomp-dev  module libseccomp
 libc-ares-dev   module libcares
+libbearssl-dev  header bearssl.h
+libsqlite3-dev  module sqlite3
 npm             command npm
 util-linux      command flock
 python3         file /usr/bin/python3
@@ -31,6 +34,7 @@ python3-pytest        python pytest
 python3-hypothesis    python hypothesis
 python3-pytest-xdist  python xdist
 python3-jsonschema    python jsonschema
+python3-uvloop        python uvloop
 python3-yaml          python yaml
 clang                 command clang
 clang-format          command clang-format
@@ -70,6 +74,23 @@ python3-mesonpy       python mesonpy
 python3-pip           file /usr/bin/pip
 python3-venv          python venv
 patchelf              command patchelf
+chromium              command chromium
+chromium-driver       command chromedriver
+qemu-system-x86       command qemu-system-x86_64
+gcc-aarch64-linux-gnu command aarch64-linux-gnu-gcc
+e2fsprogs             file /sbin/mke2fs
+xz-utils              command xz
+munge                 file /usr/sbin/munged
+slurm-wlm             command sbatch
+'
+# What `make deb` and `make dist` need; their tests too.
+needs_packages='
+build-essential  file /usr/share/doc/build-essential/list
+debhelper        command dh
+dh-python        command dh_python3
+dpkg-dev         command dpkg-buildpackage
+lintian          command lintian
+openssl          command openssl
 '
 # Tools of the catalogue that only `make test SUITES=full` runs: about 1 GB.
 needs_full='
@@ -82,6 +103,8 @@ default-jdk-headless  file /usr/bin/javac
 maven                 file /usr/bin/mvn
 gradle                file /usr/bin/gradle
 python3-pip           file /usr/bin/pip
+debootstrap           file /usr/sbin/debootstrap
+qemu-system-arm       command qemu-system-aarch64
 '
 # Tools of the policy that the demo uses if they are there. Docker is not listed: a daemon is for the owner of the machine
 # to install.
@@ -97,6 +120,12 @@ bubblewrap  command bwrap
 firejail    command firejail
 nodejs      command node
 '
+# The sandboxes that make bench PEERS=1 adds; those of npm need socat. isolate, minijail0 and nsjail are not in every Debian.
+needs_peers='
+runsc    command runsc
+ripgrep  command rg
+socat    command socat
+'
 
 list_needs()
 {
@@ -104,11 +133,13 @@ list_needs()
         case $set in
         build) echo "$needs_build" ;;
         run) echo "$needs_build$needs_run" ;;
-        test) echo "$needs_build$needs_test" ;;
-        full) echo "$needs_build$needs_test$needs_full" ;;
+        test) echo "$needs_build$needs_test$needs_packages" ;;
+        full) echo "$needs_build$needs_test$needs_packages$needs_full" ;;
+        packages) echo "$needs_build$needs_packages" ;;
         bench) echo "$needs_build$needs_bench" ;;
+        peers) echo "$needs_peers" ;;
         *)
-            echo "setup.sh: unknown set '$set' (known: build, run, test, full, bench)" >&2
+            echo "setup.sh: unknown set '$set' (known: build, run, test, full, bench, packages, peers)" >&2
             return 2
             ;;
         esac

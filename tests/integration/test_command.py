@@ -3,6 +3,7 @@ R26, R27).
 """
 import json
 import os
+import re
 import select
 import shutil
 import subprocess
@@ -46,6 +47,22 @@ def test_usage_errors_say_so(user_box, args):
         assert "--json" in args and json.loads(answer.out)["outcome"] == "invalid"
     else:
         assert answer.err.startswith((b"chokepoint: ", b"Usage: "))
+
+
+@pytest.mark.parametrize("args, said", [
+    (["gahter"], "did you mean 'gather'?"), (["git", "log"], "unknown command 'git'; a tool is run by 'chokepoint run -- TOOL'"),
+    (["policy", "chekc"], "unknown command 'policy chekc'; did you mean 'check'?"), (["policy", "frobnicate"], "'policy frobnicate' (see"),
+    (["mcp", "x"], "'mcp' takes no arguments, but got 1 argument"), (["report", "x", "y"], "--out FILE is missing")],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value))
+def test_usage_error_says_what_would_be_right(user_box, args, said):
+    answer = user_box.call([user_box.command, *args])
+    assert answer.status == 125 and said in answer.err.decode(), answer
+
+
+@pytest.mark.parametrize("name", ["report", "audit report", "fleet run"])
+def test_required_option_has_no_brackets_in_the_usage(user_box, name):
+    usage = user_box.call([user_box.command, "help", *name.split()]).out.decode().split("\n\n")[0]
+    assert re.search(rf"^Usage: chokepoint {name} --out (FILE|DIR)\b", usage) and "[--help]" in usage
 
 
 def test_options_end_at_two_dashes(user_box):

@@ -4,7 +4,6 @@ the run ends when the tool does, and an input that is still open is not reported
 import fcntl
 import json
 import os
-import pathlib
 import pty
 import tty
 import re
@@ -19,7 +18,7 @@ import pytest
 
 from feature import sanitized
 from jails import JAILS, Cell
-from processes import wait_until
+from processes import descendants, proc_file, wait_until
 from no_userns import NoUserns
 
 TOOLS = ("cat", "head", "sh", "true", "wc")
@@ -159,18 +158,8 @@ def start(any_cell, *argv, source):
     return any_cell.box.popen(args, raw=True, stdin=source)
 
 
-def descendants(pid):
-    found = []
-    for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        found += [int(child), *descendants(int(child))]
-    return found
-
-
 def named(pid, name):
-    try:
-        return [child for child in descendants(pid) if pathlib.Path(f"/proc/{child}/comm").read_text() == name + "\n"]
-    except (FileNotFoundError, ProcessLookupError):
-        return []
+    return [child for child in descendants(pid) if proc_file(child, "comm") == name.encode() + b"\n"]
 
 
 @pytest.mark.parametrize("tool", ["cat", "sh"])

@@ -19,7 +19,7 @@ DATE = "2026-01-01T00:00:00+0000"  # so the commit has the same id each time
 AUTHOR = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER")
           for what, value in (("NAME", "a"), ("EMAIL", "a@example.org"), ("DATE", DATE))}
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-COMMANDS = ("run", "policy", "doctor", "lock", "audit", "lint", "gather", "help", "completion")
+COMMANDS = ("run", "policy", "doctor", "lock", "audit", "lint", "gather", "guard", "help", "completion")
 
 
 def blocks(text, kind):

@@ -83,12 +83,25 @@ def descendants(ancestor: int):
     return found
 
 
-def command_line(pid: int) -> bytes:
+def proc_file(pid: int, name: str) -> bytes:
+    """A file of /proc about a process. Empty if it has ended, which it may do between two system calls."""
     try:
-        with open(f"/proc/{pid}/cmdline", "rb") as stream:
+        with open(f"/proc/{pid}/{name}", "rb") as stream:
             return stream.read()
     except (FileNotFoundError, ProcessLookupError):
         return b""
+
+
+def command_line(pid: int) -> bytes:
+    return proc_file(pid, "cmdline")
+
+
+def executes(pid: int, ending: str) -> bool:
+    """Whether it runs now a program whose path ends so."""
+    try:
+        return os.readlink(f"/proc/{pid}/exe").endswith(ending)
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def marked(marker: str, program: str = ""):

@@ -7,14 +7,11 @@ import os
 import pathlib
 import re
 import struct
-import subprocess
 
-from feature import skip
+import debian
 from registry import kept_as
 
-MIRROR = "http://deb.debian.org/debian"
 SUITE = "sid"
-KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 PACKAGES = {
     "gitleaks": ("pool/main/g/gitleaks/gitleaks_8.26.0-1+b1_amd64.deb",
                  "b228ade47a811ffc94d258bd84b1c257458b4e81e37c55201c9d912c0e01bfdb"),
@@ -24,31 +21,17 @@ PACKAGES = {
 SHT_GNU_VERNEED = 0x6ffffffe
 
 
-def call(*argv, cwd):
-    return subprocess.run(argv, cwd=cwd, capture_output=True, check=False, timeout=300, stdin=subprocess.DEVNULL)
-
-
 def fetch_pinned(name, directory):
     """True if the archive still has this version."""
     path, digest = PACKAGES[name]
     if os.uname().machine != "x86_64":
         return False
-    return call("/usr/lib/apt/apt-helper", "download-file", f"{MIRROR}/{path}", str(directory / "package.deb"),
+    return debian.call("/usr/lib/apt/apt-helper", "download-file", f"{debian.mirror()}/{path}", str(directory / "package.deb"),
                 f"SHA256:{digest}", cwd=directory).returncode == 0
 
 
 def fetch_newest(name, directory):
-    """By the index of the suite, with lists and a cache of its own."""
-    (directory / "lists/partial").mkdir(parents=True)
-    (directory / "cache/archives/partial").mkdir(parents=True)
-    (directory / "sources.list").write_text(f"deb [signed-by={KEYS}] {MIRROR} {SUITE} main\n", encoding="ascii")
-    options = ["-o", f"Dir::Etc::sourcelist={directory}/sources.list", "-o", "Dir::Etc::sourceparts=/dev/null",
-               "-o", f"Dir::State::lists={directory}/lists", "-o", f"Dir::Cache={directory}/cache",
-               "-o", "APT::Sandbox::User=root", "-o", "Acquire::Languages=none"]
-    for command in (["update"], ["download", name]):
-        done = call("apt-get", *options, *command, cwd=directory)
-        if done.returncode != 0:
-            skip("debian-archive", f"'apt-get {' '.join(command)}' for {SUITE} failed: {done.stderr.decode()[-500:]}")
+    debian.fetch(["download"], [name], SUITE, "amd64", directory)
     next(directory.glob(f"{name}_*.deb")).rename(directory / "package.deb")
 
 
@@ -57,8 +40,8 @@ def unpacked(name) -> pathlib.Path:
     def fetch(directory):
         if not fetch_pinned(name, directory):
             fetch_newest(name, directory)
-        done = call("dpkg-deb", "-x", "package.deb", "unpacked", cwd=directory)
-        assert done.returncode == 0, done.stderr.decode()
+        (directory / "unpacked").mkdir()
+        debian.unpack([directory / "package.deb"], directory / "unpacked")
         return directory / "unpacked"
     return kept_as(f"{SUITE}-{pathlib.Path(PACKAGES[name][0]).stem}", fetch)
 

@@ -29,7 +29,7 @@ for file in share/man/man1/chokepoint.1 share/bash-completion/completions/chokep
     [ -s "$prefix/$file" ] || { echo "'$file' was not installed"; exit 1; }
 done
 # Every document is installed, and the policies among them find their decision records.
-for file in *.md docs/*.md docs/adr/*.md docs/probes/*.md policy/*.yaml policy/catalog/*.yaml examples/*.yaml examples/*.c examples/*.mjs examples/adr/*; do
+for file in *.md docs/*.md docs/adr/*.md docs/probes/*.md policy/*.yaml policy/catalog/*.yaml policy/profiles/*.yaml examples/*.yaml examples/*.c examples/*.mjs examples/adr/*; do
     cmp "$file" "$prefix/share/doc/chokepoint/$file" || { echo "'$file' was not installed"; exit 1; }
 done
 for file in policy/default.yaml examples/policy.yaml examples/extends.yaml; do

@@ -10,11 +10,14 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PUBLIC = "chokepoint.h"
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
 
-# The command, gather and mcp are users of the library: they include the public header, src/base, and src/front.
+# The command, gather, mcp, report and fleet are users of the library: they include the public header, src/base, and src/front.
 ARROWS = {
-    "cli": {"gather", "mcp", "front", "base"},
+    "cli": {"fleet", "gather", "guard", "mcp", "report", "front", "base"},
     "mcp": {"gather", "front", "base"},  # one of its tools is a gather, which it starts as the command does
+    "fleet": {"gather", "front", "base"},  # a worker of it gathers, in a thread
     "gather": {"front", "base"},
+    "guard": {"front", "base"},
+    "report": {"front", "base"},
     "front": {"base"},  # text output, signals, JSON values: what needs the public header or jansson
     "api": {"run", "policy", "audit", "ready", "egress", "lint", "jail", "overlay", "sys", "base"},
     "run": {"jail", "policy", "overlay", "sys", "base"},

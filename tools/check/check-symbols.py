@@ -89,9 +89,17 @@ def check_exports(build):
         yield "no declaration was found in include/"
 
 
-def check_keeper(build):
-    """The keeper is a static program without loader, library and undefined symbols."""
-    path = f"{build}/src/chokepoint-keeper"
+def check_without_library(build):
+    """These are static programs without loader, library and undefined symbols."""
+    for name in ("keeper", "bwrap-init", "witness", "door"):
+        yield from check_static(f"{build}/src/chokepoint-{name}")
+    # Each segment is mapped at each call of a tool through the door, and writable data would be one more.
+    headers = output("readelf", "--wide", "--program-headers", f"{build}/src/chokepoint-door")
+    if headers.count(" LOAD ") != 1:
+        yield f"{build}/src/chokepoint-door has {headers.count(' LOAD ')} segments and not one"
+
+
+def check_static(path):
     headers = output("readelf", "--wide", "--file-header", "--program-headers", path)
     if "INTERP" in headers or "DYNAMIC" in headers:
         yield f"{path} is linked dynamically"
@@ -155,7 +163,7 @@ def check_policy_is_pure(build):
 def main():
     (build,) = sys.argv[1:]
     found = []
-    for check in (check_exports, check_versions, check_keeper, check_command_is_static, check_hardening, check_policy_is_pure):
+    for check in (check_exports, check_versions, check_without_library, check_command_is_static, check_hardening, check_policy_is_pure):
         found += check(build)
     print("\n".join(found + [f"{len(found)} wrong"]))
     return 1 if found else 0

@@ -22,17 +22,15 @@ SKIPPED = ("tests/lint/", "tests/fuzz/corpus/", "tests/recordings/", "third_part
 
 # Parts of an identifier, in lower case, and what to write instead.
 OLD_NAMES = {
-    "account": "call_report", "bury": "retire", "cage": "native_jail", "caged": "native_jail", "chance": "random",
+    "account": "call_report", "bury": "retire", "caged": "native_jail", "chance": "random",
     "comet": "fork_relay", "confine": "native_no_userns", "confined": "native_no_userns", "course": "probe_run",
-    "door": "command", "draft": "atomic_file", "engage": "assign_warden", "gitplace": "git_root",
+    "draft": "atomic_file", "engage": "assign_warden", "gitplace": "git_root",
     "guest": "event_source", "hear": "receive", "heard": "received", "heed": "handle_signal", "land": "bwrap_init",
     "law": "ruleset", "led": "via_repo_symlink", "parcel": "fd_list", "road": "direct_attempt",
     "roads": "direct_attempts", "slain": "killed", "slay": "kill", "tell": "report", "terrain": "gather_state",
     "told": "status", "town": "network", "wrap": "bwrap", "wraps": "bwrap",
     "chain_open": "tools_open", "chain_close": "jail_setup", "step_strings": "step_argv_env", "turn_over": "run_ready",
 }
-# Words that another part of the project may use for a thing of its own.
-FREE_IN = {"cage": "src/guard/", "door": "src/guard/"}
 # Identifiers that others chose, or that mean something else, and why.
 EXCEPTIONS = {
     r"__(wrap|real)_\w+": "the linker's option --wrap makes these names",
@@ -93,9 +91,9 @@ def old_parts(name):
     return [] if any(re.fullmatch(pattern, name) for pattern in EXCEPTIONS) else found
 
 
-def old_names(name, path):
+def old_names(name):
     """Old names in an identifier or a file name, each with its replacement."""
-    return [(old, OLD_NAMES[old]) for old in old_parts(name) if not path.startswith(FREE_IN.get(old, "\0"))]
+    return [(old, OLD_NAMES[old]) for old in old_parts(name)]
 
 
 def python_names(text):
@@ -131,12 +129,12 @@ def names(path, text):
 
 
 def name_problems(path, text):
-    for old, new in old_names(os.path.basename(path), path):
+    for old, new in old_names(os.path.basename(path)):
         yield f"{path}:1: old name '{old}' in the file's name; use {new}"
     if not ANY_OLD_NAME.search(text):  # most files; to split all into tokens takes long
         return
     for number, name in sorted(set(names(path, text))):
-        for old, new in old_names(name, path):
+        for old, new in old_names(name):
             yield f"{path}:{number}: old name '{old}' in {name}; use {new}"
 
 

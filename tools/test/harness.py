@@ -139,12 +139,12 @@ def expected_programs():
     return names
 
 
-def configure(directory, compiler, options):
-    """Configures a build directory with these options."""
+def configure(directory, compiler, options, cross=()):
+    """Configures a build directory with these options. cross: what names the machine that it is for, if it is another."""
     env = {"CC": compiler, "CFLAGS": "", "LDFLAGS": ""}
     settings = [f"-D{name}={value}" for name, value in options.items()]
     if not os.path.exists(os.path.join(ROOT, directory, "build.ninja")):
-        return check("meson", "setup", directory, *settings, env=env)
+        return check("meson", "setup", directory, *cross, *settings, env=env)
     info = os.path.join(ROOT, directory, "meson-info")
     present = {o["name"]: o["value"] for o in read_json(os.path.join(info, "intro-buildoptions.json"))}
     outcome = Outcome()
@@ -156,9 +156,9 @@ def configure(directory, compiler, options):
     return outcome
 
 
-def build(directory, compiler, options, targets):
+def build(directory, compiler, options, targets, cross=()):
     """Configures and builds. The result counts as one check."""
-    outcome = configure(directory, compiler, options)
+    outcome = configure(directory, compiler, options, cross)
     if not outcome.failed:
         outcome.add(check("ninja", "-C", directory, *targets, timeout=600))
     outcome.passed, outcome.failed = (0, 1) if outcome.failed else (1, 0)

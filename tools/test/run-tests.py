@@ -101,15 +101,21 @@ def run_session(job):
     return whole
 
 
+def attempt(job, options):
+    """A suite that cannot even be started is one that failed: the others, and the count of all, are not lost with it."""
+    try:
+        return harness.timed(run_session, job) if job[0].session else harness.timed(job[0].function, options)
+    except OSError as error:
+        return harness.Outcome(failed=1, log=f"{job[0].name} could not be run: {error}\n")
+
+
 def execute(job, done, options):
     suite = job[0]
     broken = [need for need in suite.needs if done[need].result().failed]
     if broken:
         outcome = harness.Outcome(failed=1, log=f"{suite.name} cannot run: {', '.join(broken)} failed\n")
-    elif suite.session:
-        outcome = harness.timed(run_session, job)
     else:
-        outcome = harness.timed(suite.function, options)
+        outcome = attempt(job, options)
     if outcome.passed + outcome.failed == 0:
         outcome.failed = 1
         outcome.log += "nothing was tested\n"

@@ -51,6 +51,10 @@ def suite(name, *needs, lane="beside", session=""):
     return enter
 
 
+def is_full():
+    return os.environ.get("CHOKE_TEST_FULL") == "1"
+
+
 def in_parallel(function, items):
     with concurrent.futures.ThreadPoolExecutor(harness.JOBS) as pool:
         # Each call in a copy of this context: it says how gently the suite runs.
@@ -101,6 +105,26 @@ def build_asan(_):
 def build_tsan(_):
     """gcc with ThreadSanitizer, the command and the hosts: build-tsan/"""
     return build("build-tsan", "gcc", {"werror": "true", **SANITIZED, "b_sanitize": "thread"}, ["chokepoint", "hosts"])
+
+
+# The unit tests that a usual run builds for arm64: of what depends on the machine, or on how it was built.
+ARM64_UNITS = ("arena", "beneath", "catalog", "default_policy", "digest", "judge", "noexec", "pin", "plan", "sealed", "stub", "wire")
+
+
+def arm64_targets():
+    if is_full():
+        return ["all", "tests"]
+    return ["chokepoint", "tests/helpers/stubbed_loader", *(f"tests/unit/test_{name}" for name in ARM64_UNITS)]
+
+
+@suite("build-arm64", lane="background")
+def build_arm64(_):
+    """the cross compiler for arm64, warnings as errors: build-arm64/; in a full run everything, else the command and some tests"""
+    outcome = check(PYTHON, "tools/cross.py", timeout=1200)
+    if not outcome.failed:
+        outcome.add(build("build-arm64", "gcc", {"werror": "true", "node": "enabled", "python": "enabled"}, arm64_targets(),
+                          ["--cross-file", "third_party/arm64/cross.ini"]))
+    return as_one(outcome)
 
 
 # ---- static checks ----
@@ -197,6 +221,12 @@ def documents(_):
     return as_one(outcome.add(check(PYTHON, "tools/gen/adr-index.py", "--check")))
 
 
+@suite("version")
+def version(_):
+    """every file that has the version has the one of meson.build"""
+    return check(PYTHON, "tools/check/check-version.py")
+
+
 @suite("collect")
 def collect(_):
     """every test file loads; what pytest makes of them is kept, so that each of its processes finds it"""
@@ -275,7 +305,7 @@ def lint(_):
 
 # ---- tests that run the library ----
 
-def units(directory, prefix=(), env=None):
+def units(directory, prefix=(), env=None, pattern=r"test_.*"):
     def one(path):
         program = os.path.join(directory, path[:-2])
         settings = {"CMOCKA_MESSAGE_OUTPUT": "TAP", **(env or {})}
@@ -285,7 +315,7 @@ def units(directory, prefix=(), env=None):
             said = re.sub(r"^ok .*\n", "", finished.output, flags=re.MULTILINE)
             part.log = f"$ {program}\n{said}status {finished.status}\n"
         return part
-    return in_parallel(one, beneath("tests/unit", r"test_.*\.c"))
+    return in_parallel(one, beneath("tests/unit", pattern + r"\.c"))
 
 
 # Tests of external tools and of the lists of the policy.
@@ -297,13 +327,13 @@ ABOUT_JAILS = ("test_egress_around.py", "test_jail_*.py", "test_loopback_escape.
                "test_workspace_escape.py", "test_workspace_tool.py")
 # Attacks by a tool on the machine or on the keeper: they test limits of the kernel, and the keeper, which is never
 # sanitized. And a machine without /proc, which a sanitizer reads, and system calls that strace lets fail: a sanitizer
-# makes some too, and LeakSanitizer cannot work under strace.
-ABOUT_KERNEL = ("test_cpu_hog.py", "test_disk_filling.py", "test_execs_*.py", "test_ten_thousand_runs.py", "test_kill*.py",
+# makes some too, and LeakSanitizer cannot work under strace. And a search of the whole memory: a sanitizer maps terabytes.
+ABOUT_KERNEL = ("test_cpu_hog.py", "test_disk_filling.py", "test_execs_*.py", "test_guard_secret_leak.py", "test_ten_thousand_runs.py", "test_kill*.py",
                 "test_memory_bomb.py", "test_no_proc.py", "test_process_hog.py", "test_scratch_owner.py", "test_set*id.py",
                 "test_shortage_of_a_look.py", "test_swapped_cwd.py")
 # External tools in jails: the library does nothing for them that it does not do for the victims. And the command under
-# strace, where LeakSanitizer cannot work.
-ABOUT_OTHERS = ("test_jailed_tools.py", "test_new_user.py", "test_readme.py", "test_system_calls.py",
+# strace, where LeakSanitizer cannot work. And other versions of Python: asan-python has the package.
+ABOUT_OTHERS = ("test_jailed_tools.py", "test_new_user.py", "test_python_versions.py", "test_readme.py", "test_system_calls.py",
                 "test_tools_table.py")
 # The linter runs no tool, so its tests can run beside any other.
 ABOUT_LINT = ("test_lint*.py",)
@@ -456,6 +486,13 @@ def timed(_):
     return measured(TIMED, "build").add(measured(ALONE, "build"))
 
 
+@suite("kernels", "build-gcc", "build-arm64", lane="alone")
+def kernels(_):
+    """a kernel of Debian in a virtual machine: the door, escapes, and what doctor says; in a full run every kernel and place"""
+    outcome = pytest(["tests/kernels/test_kernels.py"], {"CHOKE_BUILD": os.path.join(ROOT, "build")}, timeout=6 * 3600)
+    return outcome.add(check(PYTHON, "tools/gen/platforms-page.py", "build/platforms", "--check")) if is_full() else outcome
+
+
 @suite("asan-timed", "build-asan", lane="alone")
 def asan_timed(_):
     """timeouts under ASan and UBSan; not bombs: only the keeper handles them, and it is never sanitized"""
@@ -466,6 +503,22 @@ def asan_timed(_):
 def unit(_):
     """unit tests of each module"""
     return units("build")
+
+
+# Unit tests that ask the kernel for what qemu-user does not pass on, look at programs of the system, or (diff_grants) take long.
+# They run on a kernel for arm64 (tests/kernels).
+ARM64_NOT_EMULATED = ("depend", "diff_grants", "elf", "execs", "landlock", "proof_conditions", "seccomp", "trial")
+
+
+@suite("arm64", "build-gcc", "build-arm64", lane="background")
+def arm64(_):
+    """what was built for arm64, by qemu-user: unit tests, the keeper, the door, the stub, the command; in a full run the bindings"""
+    place = os.path.join(ROOT, "third_party/arm64")
+    # Not by -L, which would also look for the files of the tests in that root.
+    emulator = [f"{place}/qemu-aarch64", f"{place}/root/lib/ld-linux-aarch64.so.1", "--library-path", f"{place}/root/usr/lib/aarch64-linux-gnu"]
+    names = [path[len("tests/unit/test_"):-2] for path in beneath("tests/unit", r"test_.*\.c")] if is_full() else ARM64_UNITS
+    outcome = units("build-arm64", emulator, pattern=f"test_({'|'.join(name for name in names if name not in ARM64_NOT_EMULATED)})")
+    return outcome.add(pytest(["tests/cross"], {"CHOKE_BUILD": os.path.join(ROOT, "build")}, report="arm64"))
 
 
 def fuzz_targets():
@@ -484,6 +537,12 @@ def corpus(_):
 def install(_):
     """the examples build and run with an installed library, shared and static"""
     return check("tools/check/check-install.sh", "build")
+
+
+@suite("packages", "build-gcc")
+def packages(_):
+    """Debian packages, the release, the action, the hook and the image: built, installed, run, removed, tampered with"""
+    return pytest(["tests/packages"], {"CHOKE_BUILD": os.path.join(ROOT, "build")}, report="packages")
 
 
 @suite("demo", "build-gcc")

@@ -1,6 +1,7 @@
 """The checks themselves: each must find what it is there to find, and nothing else."""
 import importlib.util
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -30,6 +31,7 @@ names = load("check-names")
 dialect = load("check-dialect")
 abi = load("check-abi")
 symbols = load("check-symbols")
+version = load("check-version")
 
 
 # ---- csource ----
@@ -293,13 +295,13 @@ def test_bare_file_names_count_in_architecture_only(documented):
 # ---- check-words ----
 
 @pytest.mark.parametrize("path, source", [
-    ("src/run/a.c", "struct ck_cage {\n    int fd;\n};\n"),
+    ("src/run/a.c", "struct ck_bury {\n    int fd;\n};\n"),
     ("src/run/a.c", "static int hear(int fd);\n"),
     ("src/run/a.c", "int r = plan->told;\n"),
     ("src/run/a.c", "#define CK_ROADS 4\n"),
     ("src/run/a.c", "/* Fills plan->wrap, see ck_land_pack. */\n"),
     ("src/run/course.c", "int a;\n"),
-    ("src/cli/door.h", "int a;\n"),
+    ("src/cli/town.h", "int a;\n"),
     ("tests/support/a.py", "class TownBox:\n    pass\n"),
     ("tests/meson.build", "comet = executable('a')\n"),
     ("tools/a.sh", "echo \"${told}\"\n"),
@@ -311,8 +313,8 @@ def test_an_old_name_is_found(path, source):
 
 @pytest.mark.parametrize("path, source", [
     ("src/run/a.c", "ck_landlock_apply(fd); landed(); /* told, and a land of roadmaps */\n"),
-    ("src/run/a.c", "puts(\"door\");\n"),
-    ("src/guard/door.c", "struct ck_cage { int door_fd; };\n"),
+    ("src/run/a.c", "puts(\"town\");\n"),
+    ("src/run/keeper/door.c", "struct ck_cage { int door_fd; };\n"),
     ("tests/helpers/hosts/a.c", "void *__wrap_malloc(size_t size);\n"),
     ("tests/a.py", "context.wrap_socket(peer)  # wrap\n"),
     ("tests/meson.build", "a = executable('b', link_args: '-Wl,--wrap=malloc')\n"),
@@ -409,3 +411,17 @@ def test_every_function_and_struct_of_the_headers_is_in_the_list():
 def test_map_names_the_version_of_each_symbol():
     text = "/* choke_no; */ CHOKEPOINT_0.1 {\nglobal:\n    choke_a;\nlocal:\n    *;\n};\nCHOKEPOINT_0.2 {\nglobal:\n    choke_b;\n};\n"
     assert symbols.versions_of_map(text) == {"choke_a": "CHOKEPOINT_0.1", "choke_b": "CHOKEPOINT_0.2"}
+
+
+# ---- check-version ----
+
+def test_a_file_with_another_version_is_found(tmp_path):
+    ours = re.search(r"version: '([0-9.]+)'", (TOOLS.parent.parent / "meson.build").read_text(encoding="utf-8")).group(1)
+    for name, _ in version.PLACES:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes((TOOLS.parent.parent / name).read_bytes())
+    assert not list(version.problems(tmp_path, ours))
+    assert len(list(version.problems(tmp_path, "9.9.9"))) >= len(version.PLACES)
+    for name, _ in version.PLACES:
+        (tmp_path / name).write_text("nothing\n", encoding="ascii")
+    assert len(list(version.problems(tmp_path, ours))) == len(version.PLACES)

@@ -13,7 +13,7 @@ LIBRARY = """#include <unistd.h>
 __attribute__((constructor)) static void begin(void) { (void)!write(2, "loaded\\n", 7); }
 unsigned int la_version(unsigned int version) { return version; }
 """
-NAMES = ("libc.so.6", "libcyaml.so.1", "libyaml-0.so.2", "libsodium.so.23", "libjansson.so.4", "libseccomp.so.2")
+NAMES = ("libc.so.6", "libcyaml.so.1", "libyaml-0.so.2", "libsodium.so.23", "libjansson.so.4", "libseccomp.so.2", "libsqlite3.so.0")
 
 
 @pytest.fixture
