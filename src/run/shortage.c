@@ -9,7 +9,9 @@
  * named if it applies and the others are not reached.
  *
  * Processes may have ended since, the own ones of the refused run among them, so a limit counts as reached from a little
- * below it.
+ * below it. A pids cgroup counts its refusals (pids.events): if there was one, a larger gap is that of processes that ended. If
+ * nothing else explains the EAGAIN, that cgroup is named however few there are now: all other runs can have been cancelled
+ * between the refusal and the look.
  */
 #include "run/shortage.h"
 
@@ -58,9 +60,9 @@ static uint64_t read_number(int directory_fd, const char *path)
     return length <= 0 || text[0] < '0' || text[0] > '9' ? UINT64_MAX : strtoull(text, NULL, 10);
 }
 
-static bool is_reached(uint64_t count, uint64_t limit)
+static bool is_within(uint64_t gap, uint64_t count, uint64_t limit)
 {
-    return count != UINT64_MAX && limit != UINT64_MAX && count + limit / 64 + ENDED > limit;
+    return count != UINT64_MAX && limit != UINT64_MAX && limit - (count < limit ? count : limit) < gap;
 }
 
 /* ---- processes ---- */
@@ -83,22 +85,36 @@ static bool machine_is_full(struct reason *ret)
     uint64_t threads = count_threads();
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
         uint64_t limit = read_number(AT_FDCWD, limits[i].path);
-        if (is_reached(threads, limit))
+        if (is_within(limit / 64 + ENDED, threads, limit))
             return found(ret, "the limit on processes of this machine is reached (sysctl %s, %" PRIu64 ")",
                          limits[i].name, limit);
     }
     return false;
 }
 
-/* own_fd is closed. The root of a hierarchy has no pids.max. */
-static bool cgroup_is_full(int own_fd, struct reason *ret)
+/* "max 12": how often a process was refused. Older kernels count it where the process was to be, not where the limit is. */
+static bool has_refused(int cgroup_fd)
+{
+    char text[64];
+    long length = ck_file_read_into(cgroup_fd, "pids.events", 0, text, sizeof(text));
+    return length > 0 && strncmp(text, "max ", 4) == 0 && strtoull(text + 4, NULL, 10) > 0;
+}
+
+/*
+ * own_fd is closed. With is_past it is enough that the cgroup has refused a process at some time. The root of a hierarchy has no
+ * pids.max.
+ */
+static bool cgroup_is_full(int own_fd, bool is_past, struct reason *ret)
 {
     CK_FD fd = own_fd < 0 ? -1 : own_fd;
+    bool refused = false;
     for (unsigned level = 0; fd >= 0 && level < LEVELS_MAX; level++) {
-        uint64_t limit = read_number(fd, "pids.max");
-        if (is_reached(read_number(fd, "pids.current"), limit))
-            return found(ret, "the limit on processes of this cgroup%s is reached (pids.max, %" PRIu64 ")",
-                         level > 0 ? " or one above it" : "", limit);
+        uint64_t limit = read_number(fd, "pids.max"), count = read_number(fd, "pids.current");
+        refused = refused || has_refused(fd);
+        if (is_past ? refused && limit != UINT64_MAX
+                    : is_within(limit / 64 + ENDED, count, limit) || (refused && is_within(limit / 2, count, limit)))
+            return found(ret, "the limit on processes of this cgroup%s %s reached (pids.max, %" PRIu64 ")",
+                         level > 0 ? " or one above it" : "", is_past ? "was" : "is", limit);
         if (faccessat(fd, "pids.current", F_OK, 0) < 0)
             return false;
         int above = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -106,6 +122,11 @@ static bool cgroup_is_full(int own_fd, struct reason *ret)
         fd = above;
     }
     return false;
+}
+
+static bool a_cgroup_is_full(bool is_past, struct reason *ret)
+{
+    return cgroup_is_full(ck_cgroup_own(), is_past, ret) || cgroup_is_full(ck_cgroup_own_v1("pids"), is_past, ret);
 }
 
 static bool user_is_counted(void)
@@ -127,8 +148,7 @@ static bool user_is_full(struct reason *ret)
 
 static bool find_process_limit(struct reason *ret)
 {
-    return machine_is_full(ret) || cgroup_is_full(ck_cgroup_own(), ret) ||
-           cgroup_is_full(ck_cgroup_own_v1("pids"), ret) || user_is_full(ret);
+    return machine_is_full(ret) || a_cgroup_is_full(false, ret) || user_is_full(ret) || a_cgroup_is_full(true, ret);
 }
 
 /* ---- descriptors ---- */
