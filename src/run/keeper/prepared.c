@@ -137,6 +137,8 @@ static bool take_plan(const struct ck_init_run *run)
         return false;
     for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
         run->prepared_fds[i] = receiver->fds[i];
+    for (unsigned i = CK_WIRE_PASSED; i < receiver->fd_count; i++)
+        run->prepared_fds[i] = receiver->fds[i];
     ck_child_plan(run->child, receiver->inbox, run->prepared_fds);
     run->child->execute_fd = found.execute_fd;
     run->child->exec_key = exec_key;
@@ -241,7 +243,8 @@ static void drop_leftovers(struct ck_prepared *prepared)
 static void set_receiver(struct ck_prepared *prepared, const struct ck_init_run *like)
 {
     const struct ck_wire_plan *plan = (const void *)prepared->memory->plan;
-    bool receives = plan->kind == CK_WIRE_PLAN && ck_receiver_is_plain(plan) && like->jail->program->gate_port == 0;
+    bool receives =
+        plan->kind == CK_WIRE_PLAN && ck_receiver_is_plain(plan, true) && like->jail->program->gate_port == 0;
     prepared->memory->receiver = (struct ck_receiver){.state = receives ? CK_RECEIVER_WAITING : CK_RECEIVER_NONE,
                                                       .socket_fd = like->report_fd,
                                                       .jailed = true,

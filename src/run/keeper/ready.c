@@ -74,7 +74,7 @@ void ck_ready_make(struct ck_ready *ready, const struct ck_wire_plan *like, uint
 {
     /* A large plan is elsewhere, and would come back. */
     if (ready->woken_fd < 0 || ready->useless || (const unsigned char *)like != ready->receiver.inbox ||
-        !ck_receiver_is_plain(like))
+        !ck_receiver_is_plain(like, false))
         return;
     ready->receiver.state = CK_RECEIVER_WAITING;
     ready->receiver.sealed = (like->flags & CK_WIRE_SEALED) != 0;

@@ -23,13 +23,22 @@ uint32_t ck_receiver_state_of(const struct ck_receiver *receiver)
     return __atomic_load_n(&receiver->state, __ATOMIC_ACQUIRE);
 }
 
-bool ck_receiver_is_plain(const struct ck_wire_plan *plan)
+/* A process that shares the warden's descriptors gets no other ones; and a terminal is taken in a session that is only its own. */
+static bool inherits_plainly(const struct ck_wire_plan *plan, bool jailed)
+{
+    const struct ck_wire_inherited *inherited = (const void *)((const unsigned char *)plan + plan->inherited_at);
+    if (plan->inherited_at == 0)
+        return plan->flags >> CK_WIRE_PASSED_SHIFT == 0;
+    return jailed && inherited->terminal == 0;
+}
+
+bool ck_receiver_is_plain(const struct ck_wire_plan *plan, bool jailed)
 {
     uint64_t limits = 0;
     for (unsigned i = 0; i < CK_LIMITS; i++)
         limits |= plan->limits[i];
-    return limits == 0 && (plan->flags & NEEDS_WARDEN) == 0 && plan->flags >> CK_WIRE_PASSED_SHIFT == 0 &&
-           plan->inherited_at == 0 && plan->workspace != CK_WORKSPACE_OVERLAY;
+    return limits == 0 && (plan->flags & NEEDS_WARDEN) == 0 && inherits_plainly(plan, jailed) &&
+           plan->workspace != CK_WORKSPACE_OVERLAY;
 }
 
 bool ck_receiver_receive(struct ck_receiver *receiver)
@@ -47,7 +56,8 @@ bool ck_receiver_receive(struct ck_receiver *receiver)
 bool ck_receiver_can_run(const struct ck_receiver *receiver)
 {
     const struct ck_wire_plan *plan = (const void *)receiver->inbox;
-    return receiver->got >= (long)sizeof(*plan) && plan->kind == CK_WIRE_PLAN && ck_receiver_is_plain(plan) &&
+    return receiver->got >= (long)sizeof(*plan) && plan->kind == CK_WIRE_PLAN &&
+           ck_receiver_is_plain(plan, receiver->jailed) &&
            receiver->fd_count == CK_WIRE_FDS + ck_child_extra_fds(plan->flags) &&
            ((plan->flags & CK_WIRE_NATIVE_JAIL) != 0) == receiver->jailed &&
            ((plan->flags & CK_WIRE_SEALED) != 0) == receiver->sealed && ck_nolibc_now_ns() < plan->deadline_ns;

@@ -52,8 +52,8 @@ bool ck_receiver_change(struct ck_receiver *receiver, uint32_t from, uint32_t to
 void ck_receiver_set(struct ck_receiver *receiver, uint32_t to);
 uint32_t ck_receiver_state_of(const struct ck_receiver *receiver);
 
-/* Whether a plan needs nothing of the warden before its tool exists. */
-bool ck_receiver_is_plain(const struct ck_wire_plan *plan);
+/* Whether a plan needs nothing of the warden before its tool exists. jailed: the process is in a native jail. */
+bool ck_receiver_is_plain(const struct ck_wire_plan *plan, bool jailed);
 
 /* In the process: waits for a message and receives it. False: the warden wants the process to end. */
 bool ck_receiver_receive(struct ck_receiver *receiver);
