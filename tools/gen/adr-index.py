@@ -36,8 +36,9 @@ def records():
 def rows():
     last = 0
     for number, name, title, status, date in records():
-        for missing in range(last + 1, int(number)):
-            yield f"| {missing:04} | (this number was never used) | | |"
+        if last + 1 < int(number):
+            first, end = f"{last + 1:04}", f"{int(number) - 1:04}"
+            yield f"| {first if first == end else f'{first} to {end}'} | (not used) | | |"
         last = int(number)
         yield f"| [{number}]({name}) | {title} | {status} | {date} |"
 
