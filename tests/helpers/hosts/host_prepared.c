@@ -4,9 +4,8 @@
  * host_prepared POLICY ROOT OTHER [RULE] - OTHER is a second root. The policy has say_state and sh (workspace: ro) and bash
  * (workspace: rw). Both roots have a file "name". All runs have egress to RULE, if it is given.
  */
-#include "host.h"
+#include "ahead.h"
 
-#define ALIVE "DRST"
 #define MOST 32 /* processes of prepared runs */
 #define AHEAD 3 /* after this number of runs, one right after the other, the next one is prepared */
 
@@ -21,53 +20,10 @@ static struct choke_request request_of(const char *const *argv, const char *root
     return request;
 }
 
-/*
- * Whether it has that name and one of these states, and is below this process. A prepared init is
- * suspended by its vfork (D); one that runs a tool or is about to end is not.
- */
-static bool is_below(int pid, const char *name, const char *states)
-{
-    for (int at = pid, first = 1; at > 1; first = 0) {
-        char path[300], comm[64] = "", state = 0;
-        int parent = 0;
-        (void)snprintf(path, sizeof(path), "/proc/%d/stat", at);
-        FILE *stream = fopen(path, "re");
-        int got = stream ? fscanf(stream, "%*d (%63[^)]) %c %d", comm, &state, &parent) : 0;
-        if (stream)
-            (void)fclose(stream);
-        if (got != 3 || (first && (strcmp(comm, name) != 0 || !strchr(states, state))))
-            return false;
-        at = parent;
-        if (at == getpid())
-            return true;
-    }
-    return false;
-}
-
-/* Those processes. Returns how many. */
-static unsigned list_below(const char *name, const char *states, int *pids, unsigned most)
-{
-    unsigned count = 0;
-    DIR *directory = opendir("/proc");
-    CHECK(!!directory);
-    for (struct dirent *entry = readdir(directory); entry && count < most; entry = readdir(directory))
-        if (is_below(atoi(entry->d_name), name, states))
-            pids[count++] = atoi(entry->d_name);
-    (void)closedir(directory);
-    return count;
-}
-
-/* The pid of such a process; 0: none. */
-static int find_below(const char *name, const char *states)
-{
-    int pid;
-    return list_below(name, states, &pid, 1) > 0 ? pid : 0;
-}
-
 static void stop_all(const char *name)
 {
     int pids[MOST];
-    unsigned count = list_below(name, ALIVE, pids, MOST);
+    unsigned count = host_list_below(name, HOST_ALIVE, pids, MOST);
     CHECK(count > 0 && count < MOST);
     for (unsigned i = 0; i < count; i++)
         CHECK(kill(pids[i], SIGSTOP) == 0 || errno == ESRCH);
@@ -77,12 +33,12 @@ static void stop_all(const char *name)
 static void kill_all(const char *name)
 {
     int pids[MOST];
-    unsigned count = list_below(name, ALIVE, pids, MOST);
+    unsigned count = host_list_below(name, HOST_ALIVE, pids, MOST);
     CHECK(count > 0 && count < MOST);
     for (unsigned i = 0; i < count; i++)
         CHECK(kill(pids[i], SIGKILL) == 0 || errno == ESRCH);
     for (unsigned i = 0; i < count; i++)
-        while (is_below(pids[i], name, ALIVE))
+        while (host_is_below(pids[i], name, HOST_ALIVE))
             (void)usleep(1000);
 }
 
@@ -90,19 +46,14 @@ static struct choke_result *run(const char *root, enum choke_outcome outcome, ui
                                 const char *const *argv)
 {
     struct choke_request request = request_of(argv, root);
-    request.timeout_ms = timeout_ms;
-    struct choke_result *result = host_run(context, &request);
-    CHECK_SAYING(result->outcome == outcome, result->error.message);
-    return result;
+    return host_run_to(context, &request, outcome, timeout_ms);
 }
 
 static void expect(const char *root, const char *tool, const char *script, const char *out)
 {
     const char *const argv[] = {tool, "-c", script, NULL};
-    struct choke_result *result = run(root, CHOKE_EXITED, 20000, argv);
-    CHECK_SAYING(result->exit_code == 0, result->err.data);
-    CHECK_SAYING(host_is(&result->out, out), result->out.data);
-    choke_result_free(result);
+    struct choke_request request = request_of(argv, root);
+    host_expect(context, &request, out);
 }
 
 static void warm(const char *root)
@@ -115,7 +66,7 @@ static void warm(const char *root)
 static int await_prepared(void)
 {
     for (double end = host_now() + 30; host_now() < end;) {
-        int pid = find_below("choke-init", "D");
+        int pid = host_find_below("choke-init", "D");
         if (pid > 0)
             return pid;
         (void)usleep(1000);
@@ -160,7 +111,7 @@ static void survive_its_death(const char *root)
         CHECK(pid > 0);
         CHECK(kill(pid, SIGKILL) == 0 || errno == ESRCH);
         if (i % 2 == 0) /* else the next run may come before it is dead */
-            while (kill(pid, 0) == 0 && find_below("choke-init", ALIVE) == pid)
+            while (kill(pid, 0) == 0 && host_find_below("choke-init", HOST_ALIVE) == pid)
                 (void)usleep(1000);
         const char *const argv[] = {"sh", "-c", "echo again", NULL};
         struct choke_request request = request_of(argv, root);
@@ -170,7 +121,7 @@ static void survive_its_death(const char *root)
         CHECK_SAYING(lost || host_is(&result->out, "again\n"), result->error.message);
         choke_result_free(result);
         /* It may be of the warden whose turn is next. */
-        while (kill(pid, 0) == 0 && find_below("choke-init", ALIVE) == pid)
+        while (kill(pid, 0) == 0 && host_find_below("choke-init", HOST_ALIVE) == pid)
             (void)usleep(1000);
     }
 }
@@ -185,7 +136,7 @@ static void survive_its_stop(const char *root)
     for (int i = 0; i < 2; i++) {
         warm(root);
         CHECK(await_prepared() > 0);
-        for (int pid; (pid = find_below("choke-init", "S")) > 0;)
+        for (int pid; (pid = host_find_below("choke-init", "S")) > 0;)
             CHECK(kill(pid, SIGSTOP) == 0 || errno == ESRCH);
         struct choke_request request = request_of(argv, root);
         request.timeout_ms = 500;
@@ -204,11 +155,11 @@ static void still_prepared(void)
 {
     double start = host_now();
     int pid;
-    while ((pid = find_below("choke-init", "D")) == 0 && host_now() < start + 1)
+    while ((pid = host_find_below("choke-init", "D")) == 0 && host_now() < start + 1)
         (void)usleep(1000);
     while (host_now() < start + 0.2)
         (void)usleep(10000);
-    int after = find_below("choke-init", ALIVE);
+    int after = host_find_below("choke-init", HOST_ALIVE);
     CHECK(pid == 0 || after == pid || host_now() > start + 1.5);
 }
 
@@ -291,9 +242,9 @@ static void end_when_idle(const char *root)
     warm(root);
     CHECK(await_prepared() > 0);
     double end = host_now() + 60;
-    while (find_below("choke-init", ALIVE) != 0 && host_now() < end)
+    while (host_find_below("choke-init", HOST_ALIVE) != 0 && host_now() < end)
         (void)usleep(20000);
-    CHECK(find_below("choke-init", ALIVE) == 0);
+    CHECK(host_find_below("choke-init", HOST_ALIVE) == 0);
     expect(root, "sh", "echo late", "late\n");
 }
 

@@ -4,7 +4,7 @@
  * host_waiting POLICY ROOT - the policy has say_state, sh, sealed_sh (execs: []), limited_sh (with limits) and broken (a
  * file that the kernel cannot execute).
  */
-#include "host.h"
+#include "ahead.h"
 
 #define AHEAD 2 /* after this number of runs the process of the next one waits */
 #define LONG_BYTES 40000
@@ -21,47 +21,21 @@ static struct choke_request request_of(const char *const *argv, const char *root
 /* The pid of the process that waits below this one; 0: none. */
 static int find_waiting(void)
 {
-    int found = 0;
-    DIR *directory = opendir("/proc");
-    CHECK(!!directory);
-    for (struct dirent *entry = readdir(directory); entry && found == 0; entry = readdir(directory)) {
-        int pid = atoi(entry->d_name);
-        for (int at = pid, first = 1; at > 1 && found == 0; first = 0) {
-            char path[300], comm[64] = "", state = 0;
-            int parent = 0;
-            (void)snprintf(path, sizeof(path), "/proc/%d/stat", at);
-            FILE *stream = fopen(path, "re");
-            int got = stream ? fscanf(stream, "%*d (%63[^)]) %c %d", comm, &state, &parent) : 0;
-            if (stream)
-                (void)fclose(stream);
-            if (got != 3 || (first && (strcmp(comm, "choke-ready") != 0 || state == 'Z')))
-                break;
-            at = parent;
-            if (at == getpid())
-                found = pid;
-        }
-    }
-    (void)closedir(directory);
-    return found;
+    return host_find_below("choke-ready", HOST_ALIVE);
 }
 
 static struct choke_result *run(const char *root, enum choke_outcome outcome, uint64_t timeout_ms,
                                 const char *const *argv)
 {
     struct choke_request request = request_of(argv, root);
-    request.timeout_ms = timeout_ms;
-    struct choke_result *result = host_run(context, &request);
-    CHECK_SAYING(result->outcome == outcome, result->error.message);
-    return result;
+    return host_run_to(context, &request, outcome, timeout_ms);
 }
 
 static void expect(const char *root, const char *tool, const char *script, const char *out)
 {
     const char *const argv[] = {tool, "-c", script, NULL};
-    struct choke_result *result = run(root, CHOKE_EXITED, 20000, argv);
-    CHECK_SAYING(result->exit_code == 0, result->err.data);
-    CHECK_SAYING(host_is(&result->out, out), result->out.data);
-    choke_result_free(result);
+    struct choke_request request = request_of(argv, root);
+    host_expect(context, &request, out);
 }
 
 /* Waits for it: the process is created after the report. */
