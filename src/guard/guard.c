@@ -43,7 +43,7 @@
 #define TEXT_BYTES_SHORT ((size_t)1 << 20)
 /* How often we look whether a shell has brought us to the foreground: it says so only if we were stopped. */
 #define LENT_MS 300
-#define FIXED_POLLS 4 /* the context, signals, both sides of the terminal */
+#define FIXED_POLLS 5 /* the context, signals, both sides of the terminal, and the caller's to write to */
 #define POLLS_PER_CONNECTION (1 + CK_GUARD_RELAYS)
 
 struct guard_loop {
@@ -60,7 +60,6 @@ struct guard_loop {
     bool report_is_new;  /* it was made by us */
     char *unrecorded_by; /* why the first record is missing in the log; NULL: none is */
     int signal_fd;
-    sigset_t saved_mask;
     int signal;          /* the first that asked to end */
     struct rlimit files; /* as they were */
     struct pollfd *polls;
@@ -83,7 +82,7 @@ static int begin_signals(struct guard_loop *loop, struct choke_error *error)
     if (loop->signal_fd < 0)
         return ck_text_error(error, CHOKE_SPAWN_FAILED, errno, "cannot watch for signals: %s", strerror(errno));
     (void)sigaddset(&set, SIGPIPE);
-    (void)sigprocmask(SIG_BLOCK, &set, &loop->saved_mask);
+    (void)sigprocmask(SIG_BLOCK, &set, NULL);
     return 0;
 }
 
@@ -245,6 +244,7 @@ static size_t fill_polls(struct guard_loop *loop)
     add_poll(loop, &count, terminal->outer_in_fd, has_terminal ? ck_guard_terminal_outer_events(terminal) : 0);
     add_poll(loop, &count, terminal->master_fd,
              has_terminal && !loop->terminal_over ? ck_guard_terminal_master_events(terminal) : 0);
+    add_poll(loop, &count, terminal->outer_fd, has_terminal ? ck_guard_terminal_output_events(terminal) : 0);
     for (const struct ck_guard_connection *at = loop->connections; at; at = at->next) {
         add_poll(loop, &count, at->fd, is_read(at, full && at != oldest) ? POLLIN : 0);
         for (unsigned i = 0; i < CK_GUARD_RELAYS; i++) {
@@ -258,10 +258,10 @@ static size_t fill_polls(struct guard_loop *loop)
 
 static void move_terminal(struct guard_loop *loop)
 {
-    const struct pollfd *outer = &loop->polls[2], *master = &loop->polls[3];
-    if (outer->revents == 0 && master->revents == 0)
+    const struct pollfd *outer = &loop->polls[2], *master = &loop->polls[3], *output = &loop->polls[4];
+    if (outer->revents == 0 && master->revents == 0 && output->revents == 0)
         return;
-    ck_guard_terminal_move(&loop->terminal, outer->revents, master->revents);
+    ck_guard_terminal_move(&loop->terminal, outer->revents, master->revents, output->revents);
     /* Hung up, and read to the end. */
     if ((master->revents & (POLLHUP | POLLIN)) == POLLHUP)
         loop->terminal_over = true;
@@ -389,10 +389,16 @@ static int status_of(const struct guard_loop *loop, const struct choke_result *r
     return result->outcome == CHOKE_SIGNALED ? CK_GUARD_STATUS_SIGNAL + result->signal : CK_GUARD_STATUS_FAILED;
 }
 
-/* What PROGRAM did not report itself. */
-static void explain_end(const struct choke_result *result)
+/* A text for a terminal that is not read would keep us for as long as it is not. */
+static bool is_heard(const struct guard_loop *loop)
 {
-    if (result->error.outcome != CHOKE_NONE)
+    return !loop->terminal.unread || !isatty(STDERR_FILENO);
+}
+
+/* What PROGRAM did not report itself. */
+static void explain_end(const struct guard_loop *loop, const struct choke_result *result)
+{
+    if (is_heard(loop) && result->error.outcome != CHOKE_NONE)
         (void)fprintf(stderr, "chokepoint: %s\n", result->error.message);
 }
 
@@ -414,8 +420,8 @@ static int conclude(struct guard_loop *loop, const struct choke_job *program, st
     summary.description = choke_guard_description(loop->guard);
     bool differs = !!ck_guard_summary_difference(&summary);
     summary.status = status_of(loop, summary.result, differs);
-    explain_end(summary.result);
-    if (summary.result->jail && (!loop->options->quiet || differs))
+    explain_end(loop, summary.result);
+    if (is_heard(loop) && summary.result->jail && (!loop->options->quiet || differs))
         ck_guard_summary_print(&summary);
     if (loop->report_fd >= 0 && ck_guard_summary_write(&summary, loop->report_fd, loop->options->report, error) < 0) {
         (void)fprintf(stderr, "chokepoint: %s\n", error->message);
@@ -489,7 +495,6 @@ int ck_guard_run(const struct ck_guard_options *options, struct choke_error *err
                               .signal_fd = -1,
                               .report_fd = -1,
                               .terminal = {.outer_in_fd = -1, .outer_fd = -1, .master_fd = -1}};
-    (void)sigemptyset(&loop.saved_mask);
     raise_limits(&loop);
     struct choke_options context = options->context;
     context.on_event = take_event;

@@ -7,13 +7,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define LAST_ROUNDS 1024 /* of the output that is left at the end */
-#define LAST_MS 1000     /* for a caller's terminal that is not read */
+#define LAST_BYTES (1 << 20) /* of the output that is left at the end */
+#define LAST_MS 1000         /* for a caller's terminal that is not read */
+#define FD_TEXT 32
 
 static int open_pair(struct ck_guard_terminal *terminal, int *ret_slave)
 {
@@ -64,14 +66,30 @@ void ck_guard_terminal_continue(struct ck_guard_terminal *terminal)
         make_raw(terminal);
 }
 
-/* Copies with their own flags: those of the caller's descriptors are shared with other processes. */
+/*
+ * Opens the terminal once more, because the flags of the caller's descriptor are shared with other processes.
+ * -1: it cannot be, as after su; the other side of a pseudo-terminal would be another one.
+ */
+static int open_without_waiting(int fd)
+{
+    char path[FD_TEXT];
+    unsigned number;
+    if (ioctl(fd, TIOCGPTN, &number) == 0)
+        return -1;
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+}
+
 static int take_outer(struct ck_guard_terminal *terminal, const int *fds)
 {
     for (int i = 2; i >= 0; i--) {
         if (!isatty(fds[i]))
             continue;
         ck_fd_close(&terminal->outer_fd);
-        terminal->outer_fd = fcntl(fds[i], F_DUPFD_CLOEXEC, 3);
+        terminal->outer_fd = open_without_waiting(fds[i]);
+        terminal->outer_blocks = terminal->outer_fd < 0;
+        if (terminal->outer_blocks)
+            terminal->outer_fd = fcntl(fds[i], F_DUPFD_CLOEXEC, 3);
         if (terminal->outer_fd < 0)
             return -errno;
     }
@@ -124,6 +142,11 @@ short ck_guard_terminal_master_events(const struct ck_guard_terminal *terminal)
     return (short)((reads ? POLLIN : 0) | (writes ? POLLOUT : 0));
 }
 
+short ck_guard_terminal_output_events(const struct ck_guard_terminal *terminal)
+{
+    return terminal->out_at < terminal->out_end ? POLLOUT : 0;
+}
+
 static void fill(int fd, char *buffer, size_t *at, size_t *end)
 {
     ssize_t got = read(fd, buffer, CK_GUARD_TERMINAL_BYTES);
@@ -131,39 +154,57 @@ static void fill(int fd, char *buffer, size_t *at, size_t *end)
     *end = got > 0 ? (size_t)got : 0;
 }
 
-/* False: the reader takes no more now, or is gone. */
-static bool flush(int fd, const char *buffer, size_t *at, const size_t *end)
+/* Bytes that the reader does not take now stay; those of a reader that is gone do not. */
+static void flush(int fd, const char *buffer, size_t *at, const size_t *end, size_t most)
 {
-    ssize_t written = *at < *end ? ck_fd_write(fd, buffer + *at, *end - *at) : 0;
+    size_t left = *end - *at;
+    ssize_t written = left > 0 ? ck_fd_write(fd, buffer + *at, left < most ? left : most) : 0;
     if (written < 0 && written != -EAGAIN)
         *at = *end;
     if (written > 0)
         *at += (size_t)written;
-    return *at == *end;
 }
 
-/* The caller's terminal may block for a moment, as for every program that writes to it. */
-void ck_guard_terminal_move(struct ck_guard_terminal *terminal, short outer, short master)
+/*
+ * Must not wait: deadlines, signals and every door would wait, too, and Ctrl-S would keep a guard alive that is to
+ * end. poll only says that there is room for one byte.
+ */
+static void flush_output(struct ck_guard_terminal *terminal, bool has_room)
+{
+    if (has_room || !terminal->outer_blocks)
+        flush(terminal->outer_fd, terminal->out, &terminal->out_at, &terminal->out_end,
+              terminal->outer_blocks ? 1 : CK_GUARD_TERMINAL_BYTES);
+}
+
+void ck_guard_terminal_move(struct ck_guard_terminal *terminal, short outer, short master, short output)
 {
     if ((outer & POLLIN) != 0 && terminal->in_at == terminal->in_end)
         fill(terminal->outer_in_fd, terminal->in, &terminal->in_at, &terminal->in_end);
     if ((master & POLLIN) != 0 && terminal->out_at == terminal->out_end)
         fill(terminal->master_fd, terminal->out, &terminal->out_at, &terminal->out_end);
-    (void)flush(terminal->master_fd, terminal->in, &terminal->in_at, &terminal->in_end);
-    (void)flush(terminal->outer_fd, terminal->out, &terminal->out_at, &terminal->out_end);
+    flush(terminal->master_fd, terminal->in, &terminal->in_at, &terminal->in_end, CK_GUARD_TERMINAL_BYTES);
+    flush_output(terminal, output != 0);
+}
+
+/* What is left when PROGRAM has ended. */
+static void copy_rest(struct ck_guard_terminal *terminal)
+{
+    for (size_t bytes = 0; terminal->master_fd >= 0 && bytes < LAST_BYTES;) {
+        struct pollfd outer = {.fd = terminal->outer_fd, .events = POLLOUT};
+        if (terminal->out_at == terminal->out_end) {
+            fill(terminal->master_fd, terminal->out, &terminal->out_at, &terminal->out_end);
+            bytes += terminal->out_end;
+        }
+        terminal->unread = poll(&outer, 1, LAST_MS) <= 0;
+        if (terminal->unread || terminal->out_end == 0)
+            return;
+        flush_output(terminal, true);
+    }
 }
 
 void ck_guard_terminal_end(struct ck_guard_terminal *terminal)
 {
-    for (int i = 0; i < LAST_ROUNDS && terminal->master_fd >= 0; i++) {
-        struct pollfd outer = {.fd = terminal->outer_fd, .events = POLLOUT};
-        if (poll(&outer, 1, LAST_MS) <= 0 ||
-            !flush(terminal->outer_fd, terminal->out, &terminal->out_at, &terminal->out_end))
-            break;
-        fill(terminal->master_fd, terminal->out, &terminal->out_at, &terminal->out_end);
-        if (terminal->out_end == 0)
-            break;
-    }
+    copy_rest(terminal);
     if (terminal->raw)
         (void)tcsetattr(terminal->outer_in_fd, TCSADRAIN, &terminal->saved);
     terminal->raw = false;

@@ -157,6 +157,28 @@ def test_hang_up_ends_the_tree(terminals):
     terminal.process.wait(60)
 
 
+@pytest.mark.parametrize("owned", [True, False])
+def test_terminal_that_is_not_read_does_not_keep_guard(terminals, owned):
+    """Ctrl-S, or a window that hangs: the time limit and signals hold all the same."""
+    terminal = terminals(["bash", "-c", f"while :; do echo {'x' * 200}; done"], options=["--quiet", "--timeout", "2"], owned=owned)
+    assert terminal.process.wait(terminal.PATIENCE) == 124
+
+
+@pytest.mark.parametrize("owned", [True, False])
+def test_all_output_arrives(terminals, owned):
+    terminal = terminals(["bash", "-c", "for ((i = 0; i < 5000; i++)); do echo line $i; done"], owned=owned)
+    for line in ("line 0", "line 4999"):
+        terminal.expect(rf"{line}\r\n")
+    assert terminal.finish() == 0
+
+
+def test_last_output_arrives_when_it_is_read_late(terminals):
+    terminal = terminals(["bash", "-c", f"echo {'x' * 20000}; echo last"])
+    wait_until(lambda: not running(terminal.process, "bash"), "the program has ended")
+    terminal.expect(r"last\r\n")
+    assert terminal.finish() == 0
+
+
 @pytest.mark.parametrize("inside", [False, True], ids=["outside", "inside"])
 def test_stop_that_nobody_could_continue_is_ignored(terminals, inside):
     """The program is no shell: its process group is orphaned, and then the kernel ignores Ctrl-Z. So must a door, or all would hang."""

@@ -137,12 +137,14 @@ class Terminal:
 
     PATIENCE = 60  # s
 
-    def __init__(self, guarded, argv, inside=True, **keywords):
+    def __init__(self, guarded, argv, inside=True, options=("--quiet",), owned=True, **keywords):
+        """owned: its file belongs to the caller, who can open it once more; after su it does not."""
         self.ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 200, 0, 0))
-        command = guarded.argv(*argv, options=["--quiet"]) if inside else list(argv)
+        command = guarded.argv(*argv, options=options) if inside else list(argv)
         try:
-            os.fchown(theirs, guarded.box.actor.uid, guarded.box.actor.gid)
+            if owned:
+                os.fchown(theirs, guarded.box.actor.uid, guarded.box.actor.gid)
             self.process = guarded.box.popen(
                 command, raw=True, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True, preexec_fn=take_terminal,
                 env={**guarded.box.environment(), "TERM": "dumb", "PATH": guarded.path()}, **keywords)
