@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define SHOWN_MAX 40 /* lines about files, on a terminal */
 
@@ -221,6 +223,24 @@ static json_t *make(const struct ck_guard_summary *summary)
         summary->changes_incomplete, "secrets", secrets_of(summary->guard), "difference", ck_jansson_text(difference));
 }
 
+/*
+ * The program may have had the file, or its name: then what it wrote there stands behind our text, or in place of it.
+ * Only a regular file can be shortened, and only there it is needed.
+ */
+static int write_text(const char *text, int fd, const char *path)
+{
+    struct stat ours, there;
+    (void)!ftruncate(fd, 0);
+    int r = ck_fd_write_all(fd, text, strlen(text));
+    if (r == 0)
+        r = ck_fd_write_all(fd, "\n", 1);
+    if (r < 0)
+        return r;
+    if (fstat(fd, &ours) < 0)
+        return -errno;
+    return lstat(path, &there) == 0 && there.st_dev == ours.st_dev && there.st_ino == ours.st_ino ? 0 : -ESTALE;
+}
+
 int ck_guard_summary_write(const struct ck_guard_summary *summary, int fd, const char *path, struct choke_error *error)
 {
     json_t *value = make(summary);
@@ -229,10 +249,14 @@ int ck_guard_summary_write(const struct ck_guard_summary *summary, int fd, const
     if (!text)
         return ck_text_error(error, CHOKE_NONE, ENOMEM, "cannot write the report '%s': out of memory",
                              CK_TEXT_SAFE(path));
-    int r = ck_fd_write_all(fd, text, strlen(text));
-    if (r == 0)
-        r = ck_fd_write_all(fd, "\n", 1);
+    int r = write_text(text, fd, path);
     free(text);
+    if (r == -ESTALE)
+        return ck_text_error(
+            error, CHOKE_NONE, ESTALE,
+            "the report '%s' is not that of guard: the file was replaced or removed meanwhile; keep it "
+            "where the program cannot write",
+            CK_TEXT_SAFE(path));
     return r == 0 ? 0
                   : ck_text_error(error, CHOKE_NONE, -r, "cannot write the report '%s': %s", CK_TEXT_SAFE(path),
                                   strerror(-r));
