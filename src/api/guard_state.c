@@ -37,6 +37,7 @@
 #define STORES "guard"
 #define OF_SECTION "_" /* of the section `guard` without a profile: no profile has this name */
 #define SETTINGS "settings"
+#define FD_TEXT 32
 
 /* ---- the place of the caller ---- */
 
@@ -61,6 +62,24 @@ static int find_place(char ret_path[PATH_MAX], struct choke_error *error)
                : ck_error_set(error, CHOKE_INVALID, ENAMETOOLONG, "the path of the state of the profile is too long");
 }
 
+/* Also one that the program has closed to its owner, us: else it would be the last one with this profile. */
+static int open_own(int parent_fd, const char *name)
+{
+    char path[FD_TEXT];
+    struct stat status;
+    int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 || errno != EACCES)
+        return fd;
+    CK_FD closed = openat(parent_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (closed < 0 || fstat(closed, &status) < 0)
+        return -1;
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", closed);
+    if (status.st_uid == geteuid() && chmod(path, 0700) == 0)
+        return openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    errno = EACCES;
+    return -1;
+}
+
 /* Nobody but the caller may enter it; a symlink that the cage left is not followed. */
 static int open_private(int parent_fd, const char *name, const char *path, int *ret_fd, struct choke_error *error)
 {
@@ -68,7 +87,7 @@ static int open_private(int parent_fd, const char *name, const char *path, int *
     if (mkdirat(parent_fd, name, 0700) < 0 && errno != EEXIST)
         return ck_error_set(error, CHOKE_INVALID, errno, "cannot make '%s' for the state of the profile: %s",
                             CK_QUOTE(path), strerror(errno));
-    CK_FD fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    CK_FD fd = open_own(parent_fd, name);
     int errnum = fd < 0 || fstat(fd, &status) < 0 ? errno : 0;
     if (errnum == 0 && status.st_uid != geteuid())
         errnum = EPERM;
@@ -279,6 +298,8 @@ static bool list_changes(struct choke_guard *guard)
     list.judge = judge_state;
     for (size_t i = 0; i < guard->states_count; i++) {
         struct of_state of = {.data = guard->data, .name = guard->states[i].name};
+        /* The program may have closed it to us, with what it left there. */
+        (void)fchmod(guard->states[i].fd, 0700);
         list.data = &of;
         list.prefix = ck_arena_printf(&guard->arena, "%s/", guard->states[i].real);
         if (!list.prefix)

@@ -104,6 +104,21 @@ def test_what_cannot_be_read_is_named(kept):
     assert why == "cannot be read"
 
 
+@pytest.mark.parametrize("mode", ["000", "0300", "0777"])
+def test_a_program_that_closes_its_state_hides_nothing_and_is_not_the_last(kept, mode):
+    """Its owner, who is the caller, could not open the directory either."""
+    answer = shell(kept, f"echo x > ~/.agent/hook; chmod {mode} ~/.agent")
+    assert changes(answer) == {"_/.agent/hook": "settings"}
+    assert shell(kept, "ls ~/.agent").out == b"hook\n"
+    assert stat.S_IMODE((store(kept) / ".agent").stat().st_mode) == 0o700
+
+
+def test_a_state_that_was_closed_by_a_guard_that_died_opens(kept):
+    shell(kept, "echo x > ~/.agent/hook")
+    (store(kept) / ".agent").chmod(0)
+    assert shell(kept, "ls ~/.agent").out == b"hook\n"
+
+
 def test_a_symlink_that_the_cage_left_is_not_followed(kept):
     shell(kept, "rm -r ~/.config/agent/x; true")
     kept.set_policy(section={"state": [".agent", ".agent/inner"]}, tools=["ln", "rm", "ls"])
