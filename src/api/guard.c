@@ -370,6 +370,8 @@ static int prepare(struct choke_guard *guard, const struct choke_guard_request *
         r = take_policy(guard, request, &policy, error);
     if (r == 0)
         r = open_root(guard, request->root, error);
+    if (r == 0 && policy)
+        r = ck_guard_state_check_read_only(guard, &policy->guard->own.read_only, error);
     if (r == 0)
         r = make_tmp(guard, error);
     if (r == 0 && policy)

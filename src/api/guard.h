@@ -76,6 +76,10 @@ int ck_guard_secrets_take(struct choke_guard *guard, const struct choke_guard_re
 int ck_guard_state_open(struct choke_guard *guard, const struct ck_profile *profile, const char *name,
                         struct choke_error *error);
 
+/* No name of read_only may be a symlink. 0, or a negative errno and *error. */
+int ck_guard_state_check_read_only(const struct choke_guard *guard, const struct ck_list *names,
+                                   struct choke_error *error);
+
 /* Remembers what is in them and in the root, before the program runs. */
 int ck_guard_state_note(struct choke_guard *guard, struct choke_error *error);
 void ck_guard_state_done(struct choke_guard *guard);

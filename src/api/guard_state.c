@@ -196,6 +196,24 @@ static int add_state(struct choke_guard *guard, int store_fd, const char *name, 
                                 state->fd, error);
 }
 
+/* ---- names in the root that stay as they are ---- */
+
+/* The mount would hold the target, and the program could put another file in place of the symlink. */
+int ck_guard_state_check_read_only(const struct choke_guard *guard, const struct ck_list *names,
+                                   struct choke_error *error)
+{
+    struct stat status;
+    for (uint32_t i = 0; i < names->count; i++)
+        if (fstatat(guard->root_fd, names->items[i], &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode))
+            return ck_error_set(error, CHOKE_DISALLOWED, ELOOP,
+                                "'%s' in the root is a symlink, so the program could replace what 'read_only' of the "
+                                "profile names; put the file or directory that it leads to in its place",
+                                names->items[i]);
+    return 0;
+}
+
+/* ---- opening ---- */
+
 int ck_guard_state_open(struct choke_guard *guard, const struct ck_profile *profile, const char *name,
                         struct choke_error *error)
 {

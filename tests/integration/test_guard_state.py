@@ -174,7 +174,8 @@ def test_a_symlink_in_place_of_a_read_only_name_is_refused(guarded):
     guarded.box.directory("root/elsewhere")
     os.symlink("elsewhere", guarded.root / ".git")
     guarded.set_policy(section={"read_only": [".git"]})
-    assert guarded.shell("echo x > elsewhere/config").status == 125
+    answer = guarded.shell("rm .git; mkdir -p .git/hooks; echo x > .git/hooks/pre-commit")
+    assert answer.status == 125 and b"'.git' in the root is a symlink" in answer.err, answer
 
 
 # ---- --dry-run ----
