@@ -153,6 +153,13 @@ def test_other_descriptors_of_the_caller(guard):
     assert (other.parent / "log").read_bytes().endswith(b" one\n")
 
 
+def test_too_low_a_limit_for_other_descriptors_is_named(guard):
+    argv = guard.argv("bash", "-c", "echo ran")
+    answer = guard.box.call(["bash", "-c", 'ulimit -n 256; exec "$@" 5</dev/null', "bash", *argv])
+    assert answer.status == 125 and b"RLIMIT_NOFILE, ulimit -n, 256" in answer.err, answer
+    assert guard.box.call(["bash", "-c", 'ulimit -n 1024; exec "$@" 5</dev/null', "bash", *argv]).out == b"ran\n"
+
+
 def test_home_of_a_tool_is_not_what_the_program_writes(guard):
     """A file that the cage leaves in its HOME or in /tmp would configure the tools."""
     answer = guard.shell("printf '[alias]\\n\\tx = !id\\n' >$HOME/.gitconfig; cp $HOME/.gitconfig /tmp; "

@@ -145,6 +145,9 @@ static long step_passed(const struct ck_child *child)
         r = CK_RAW3(dup3, child->execute_fd, MOVED_EXECUTABLE, O_CLOEXEC);
     for (unsigned i = 0; i < child->passed_count && r >= 0; i++)
         r = sources[i] = CK_RAW3(fcntl, child->fds[CK_WIRE_PASSED + i], F_DUPFD_CLOEXEC, MOVED_EXECUTABLE + 1);
+    /* What the kernel says of a number that is not below RLIMIT_NOFILE. Nothing is lost: each is open. */
+    if (r == -EBADF || r == -EINVAL)
+        r = -EMFILE;
     for (unsigned i = 0; i < child->passed_count && r >= 0; i++) {
         int number = child->inherited->numbers[i];
         if (number > 2 && number < MOVED_EXECUTABLE && !(child->keep_executable && number == CK_SCRIPT_FD))
