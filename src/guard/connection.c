@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -199,6 +200,13 @@ static void lose(struct ck_guard_connection *connection, struct ck_guard_calls *
     }
 }
 
+/* What it has said may still be there, but nobody waits for the answer. */
+static bool is_gone(const struct ck_guard_connection *connection)
+{
+    struct pollfd polled = {.fd = connection->fd};
+    return poll(&polled, 1, 0) > 0;
+}
+
 /* -EAGAIN: there is none now. 0: the door is gone. fds: as many as a message may have, and one more. */
 static ssize_t receive_one(int fd, struct iovec *part, int *ret_fds, unsigned *ret_count)
 {
@@ -241,6 +249,8 @@ static bool receive_message(struct ck_guard_connection *connection, struct choke
     int r = ck_door_call_take(&connection->call, buffer, got < 0 ? 0 : (size_t)got, fds, count, &sig);
     if (r == 2) {
         choke_guard_signal(connection->job, sig);
+    } else if (r == 1 && is_gone(connection)) {
+        lose(connection, calls);
     } else if (r == 1) {
         start(connection, guard, calls);
     } else if (r < 0 && connection->state == CK_GUARD_COLLECTING) {

@@ -41,6 +41,8 @@
 /* Of texts of calls that are not whole: then long ones wait, but for the oldest. */
 #define TEXT_BYTES_MOST ((size_t)64 << 20)
 #define TEXT_BYTES_SHORT ((size_t)1 << 20)
+/* Then deadlines and signals come first again: to judge one call with 200,000 paths takes seconds. */
+#define CALLS_NS (50 * CK_NS_PER_MS)
 /* How often we look whether a shell has brought us to the foreground: it says so only if we were stopped. */
 #define LENT_MS 300
 #define FIXED_POLLS 5 /* the context, signals, both sides of the terminal, and the caller's to write to */
@@ -63,6 +65,7 @@ struct guard_loop {
     int signal;          /* the first that asked to end */
     struct rlimit files; /* as they were */
     struct pollfd *polls;
+    bool late;   /* not all that was there to be received has been */
     bool failed; /* the loop cannot go on */
 };
 
@@ -176,10 +179,10 @@ static int check_deadlines(struct guard_loop *loop)
             continue;
         if (now < deadline)
             left = deadline - now < left ? deadline - now : left;
-        else if (at->state == CK_GUARD_COLLECTING)
-            ck_guard_connection_expire(at, &loop->calls);
-        else
+        else if (at->state == CK_GUARD_RUNNING)
             ck_guard_connection_report_start(at);
+        else if (!loop->late) /* else its messages may be here */
+            ck_guard_connection_expire(at, &loop->calls);
     }
     return left == UINT64_MAX ? -1 : (int)(left / CK_NS_PER_MS) + 1;
 }
@@ -228,9 +231,11 @@ static const struct ck_guard_connection *oldest_long(const struct guard_loop *lo
     return oldest;
 }
 
-static bool is_read(const struct ck_guard_connection *connection, bool full)
+/* When PROGRAM has ended, nobody waits for an answer. */
+static bool is_read(const struct guard_loop *loop, const struct ck_guard_connection *connection, bool full)
 {
-    return connection->fd >= 0 && connection->state <= CK_GUARD_RUNNING && !(full && is_long(connection));
+    return loop->program && connection->fd >= 0 && connection->state <= CK_GUARD_RUNNING &&
+           !(full && is_long(connection));
 }
 
 static size_t fill_polls(struct guard_loop *loop)
@@ -245,8 +250,10 @@ static size_t fill_polls(struct guard_loop *loop)
     add_poll(loop, &count, terminal->master_fd,
              has_terminal && !loop->terminal_over ? ck_guard_terminal_master_events(terminal) : 0);
     add_poll(loop, &count, terminal->outer_fd, has_terminal ? ck_guard_terminal_output_events(terminal) : 0);
-    for (const struct ck_guard_connection *at = loop->connections; at; at = at->next) {
-        add_poll(loop, &count, at->fd, is_read(at, full && at != oldest) ? POLLIN : 0);
+    for (struct ck_guard_connection *at = loop->connections; at; at = at->next) {
+        if (full && at != oldest && is_long(at)) /* it waits for us */
+            at->since_ns = ck_clock_now_ns();
+        add_poll(loop, &count, at->fd, is_read(loop, at, full && at != oldest) ? POLLIN : 0);
         for (unsigned i = 0; i < CK_GUARD_RELAYS; i++) {
             bool reads = false;
             int fd = i < at->relays_count ? ck_guard_relay_waits_for(&at->relays[i], &reads) : -1;
@@ -267,11 +274,20 @@ static void move_terminal(struct guard_loop *loop)
         loop->terminal_over = true;
 }
 
+/* What is left is for the next round. */
+static bool is_late(struct guard_loop *loop, uint64_t since_ns)
+{
+    loop->late = ck_clock_now_ns() - since_ns > CALLS_NS;
+    return loop->late;
+}
+
 /* In the order of fill_polls. Connections are only added by the dispatch, which comes later. */
 static void move_connections(struct guard_loop *loop)
 {
     const struct pollfd *at_poll = loop->polls + FIXED_POLLS;
-    for (struct ck_guard_connection *at = loop->connections; at; at = at->next, at_poll += POLLS_PER_CONNECTION) {
+    const uint64_t since_ns = ck_clock_now_ns();
+    for (struct ck_guard_connection *at = loop->connections; at && !is_late(loop, since_ns);
+         at = at->next, at_poll += POLLS_PER_CONNECTION) {
         bool moves = false;
         for (size_t i = 1; i < POLLS_PER_CONNECTION; i++)
             moves = moves || at_poll[i].revents != 0;
@@ -285,7 +301,9 @@ static void move_connections(struct guard_loop *loop)
 /* Usually a door has said everything by the time its connection is here. */
 static void receive_new(struct guard_loop *loop, const struct ck_guard_connection *known)
 {
-    for (struct ck_guard_connection *at = loop->connections; at && at != known; at = at->next)
+    const uint64_t since_ns = ck_clock_now_ns();
+    for (struct ck_guard_connection *at = loop->connections; at && at != known && !is_late(loop, since_ns);
+         at = at->next)
         if (!texts_are_full(loop))
             ck_guard_connection_receive(at, loop->guard, &loop->calls);
 }
@@ -293,6 +311,8 @@ static void receive_new(struct guard_loop *loop, const struct ck_guard_connectio
 static int round_of(struct guard_loop *loop, struct choke_error *error)
 {
     int wait_ms = check_deadlines(loop);
+    wait_ms = loop->late ? 0 : wait_ms;
+    loop->late = false;
     if (ck_guard_terminal_is_lent(&loop->terminal)) {
         ck_guard_terminal_continue(&loop->terminal);
         wait_ms = wait_ms < 0 || wait_ms > LENT_MS ? LENT_MS : wait_ms;
@@ -479,6 +499,7 @@ static int run(struct guard_loop *loop, struct choke_error *error)
     while (r == 0 && (loop->program || choke_running(loop->context) > 0))
         r = round_of(loop, error);
     take_ended(loop);
+    loop->calls.abandoned += count_unfinished(loop);
     ck_guard_terminal_end(&loop->terminal);
     if (r < 0) {
         loop->failed = true;

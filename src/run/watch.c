@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -31,6 +32,7 @@
 #define MIN_PATIENCE_NS (25 * CK_NS_PER_MS) /* for timeouts so short that the warden is hardly running by then */
 #define PREPARING_MAX 4                     /* with more runs in flight there is no idle time to prepare in */
 #define CANCEL_LAST_RESORT_NS (250 * CK_NS_PER_MS)
+#define REST_MESSAGES 1024 /* more than fit into the buffer of a socket */
 
 /* 0 if fd is not a socket. */
 static uint64_t cookie_of(int fd)
@@ -434,6 +436,22 @@ void ck_watch_abandon(struct ck_watch *watch, struct ck_run *run)
     abandon_run(watch, run, false);
 }
 
+/*
+ * What its warden has sent so far. We may be late ourselves, and an event takes few messages of a socket: before the
+ * report of a cage there are its connections. False: the run has ended.
+ */
+static bool receive_rest(struct ck_watch *watch, struct ck_run *run)
+{
+    struct ck_warden *warden = run->warden;
+    struct pollfd polled = {.fd = warden->socket_fd, .events = POLLIN};
+    for (int i = 0; i < REST_MESSAGES && poll(&polled, 1, 0) > 0; i++) {
+        receive_from_warden(watch, warden);
+        if (warden->owner != run)
+            return false;
+    }
+    return true;
+}
+
 /* Ends the runs with a warden that did not report in time: it may have been stopped or killed. */
 static void last_resort(struct ck_watch *watch)
 {
@@ -444,10 +462,10 @@ static void last_resort(struct ck_watch *watch)
     uint64_t next = UINT64_MAX;
     for (struct ck_run *run = watch->running, *following; run; run = following) {
         following = run->next;
-        if (run->last_resort_ns <= now)
+        if (run->last_resort_ns > now)
+            next = run->last_resort_ns < next ? run->last_resort_ns : next;
+        else if (receive_rest(watch, run))
             abandon_run(watch, run, false);
-        else if (run->last_resort_ns < next)
-            next = run->last_resort_ns;
     }
     if (next != UINT64_MAX)
         arm(watch, next);

@@ -12,7 +12,7 @@ import pytest
 
 from feature import full
 from guards import counts, needs, running
-from processes import wait_until
+from processes import descendants, executes, wait_until
 
 CALLS = 10000 if full() else 400
 
@@ -48,6 +48,27 @@ print([os.waitpid(pid, 0)[0] for pid in pids] == pids)
     assert (answer.status, answer.out) == (0, b"True\n"), answer
     assert counts(answer)["door"] == 40 and answer.document["calls"]["malformed"] == 0, answer.document
     assert answer.err.count(b"Argument list too long") == 40
+
+
+def test_calls_that_take_long_to_judge_do_not_keep_guard(attacker):
+    """Each path is looked up. Together these calls take minutes, which a signal must not wait for."""
+    attacker.set_policy(tools=[], more=[attacker.tool("cat", args={"options": [], "operands": "inside"})])
+    script = "printf -v paths 'f %.0s' {1..100000}; for ((i = 0; i < 100; i++)); do cat $paths & done; wait"
+    process = attacker.box.popen(attacker.argv("bash", "-c", script, options=["--quiet"]), raw=True)
+    wait_until(lambda: len(descendants(process.pid)) > 60, "many doors wait", 240)
+    os.kill(next(pid for pid in [process.pid, *descendants(process.pid)] if executes(pid, "/chokepoint")), signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM, err
+
+
+def test_long_calls_in_parallel_are_all_answered(attacker):
+    """What waits because guard is busy has not been late."""
+    attacker.box.file("root/f", "")
+    attacker.set_policy(tools=[], more=[attacker.tool("cat", args={"options": [], "operands": "inside"})])
+    script = "printf -v paths 'f %.0s' {1..20000}; for ((i = 0; i < 8; i++)); do cat $paths & done; wait; echo end"
+    answer = attacker.shell(script, deadline=300)
+    assert (answer.status, answer.out) == (0, b"end\n"), answer
+    assert answer.document["calls"]["ran"] == 8 and counts(answer)["door"] == 8
 
 
 def test_killed_before_they_are_answered(attacker):
