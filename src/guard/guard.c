@@ -410,7 +410,7 @@ static int status_of(const struct guard_loop *loop, const struct choke_result *r
 }
 
 /* A text for a terminal that is not read would keep us for as long as it is not. */
-static bool is_heard(const struct guard_loop *loop)
+static bool is_terminal_read(const struct guard_loop *loop)
 {
     return !loop->terminal.unread || !isatty(STDERR_FILENO);
 }
@@ -418,7 +418,7 @@ static bool is_heard(const struct guard_loop *loop)
 /* What PROGRAM did not report itself. */
 static void explain_end(const struct guard_loop *loop, const struct choke_result *result)
 {
-    if (is_heard(loop) && result->error.outcome != CHOKE_NONE)
+    if (is_terminal_read(loop) && result->error.outcome != CHOKE_NONE)
         (void)fprintf(stderr, "chokepoint: %s\n", result->error.message);
 }
 
@@ -441,7 +441,7 @@ static int conclude(struct guard_loop *loop, const struct choke_job *program, st
     bool differs = !!ck_guard_summary_difference(&summary);
     summary.status = status_of(loop, summary.result, differs);
     explain_end(loop, summary.result);
-    if (is_heard(loop) && summary.result->jail && (!loop->options->quiet || differs))
+    if (is_terminal_read(loop) && summary.result->jail && (!loop->options->quiet || differs))
         ck_guard_summary_print(&summary);
     if (loop->report_fd >= 0 && ck_guard_summary_write(&summary, loop->report_fd, loop->options->report, error) < 0) {
         (void)fprintf(stderr, "chokepoint: %s\n", error->message);

@@ -224,7 +224,7 @@ static json_t *make(const struct ck_guard_summary *summary)
 }
 
 /*
- * The program may have had the file, or its name: then what it wrote there stands behind our text, or in place of it.
+ * The program may have had the file, or its name: then what it wrote there follows our text, or has taken its place.
  * Only a regular file can be shortened, and only there it is needed.
  */
 static int write_text(const char *text, int fd, const char *path)

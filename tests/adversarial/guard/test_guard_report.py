@@ -1,5 +1,5 @@
 """Promise: A guarded program.
-Attacker: a carrier. Means: the report of guard, if that is beneath the root: to write behind its text, to put another file in
+Attacker: a carrier. Means: the report of guard, if that is beneath the root: to write after its text, to put another file in
 its place, or a symlink to a file of the caller.
 
 Expected (R92): what stands in the report is what guard wrote, or guard says that it is not, and ends with 125.
