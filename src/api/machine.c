@@ -46,7 +46,10 @@ int ck_machine_look(struct choke_error *error)
                             CANNOT_LOOK "there is a symlink in its path; make it a regular file");
     bool transient = ck_error_is_transient(-fd);
     int r = ck_error_set(error, transient ? CHOKE_SPAWN_FAILED : CHOKE_POLICY, -fd, CANNOT_LOOK "%s%s", strerror(-fd),
-                         fd == -EACCES ? "; every user must be able to read it (chmod a+rX)" : "");
+                         fd == -EACCES   ? "; every user must be able to read it (chmod a+rX)"
+                         : fd == -ENOSYS ? " (openat2); this is inside a jail or cage of chokepoint, where it does not "
+                                           "run, or before Linux 5.6"
+                                         : "");
     if (transient)
         ck_error_add_hint(error);
     return r;
