@@ -45,6 +45,7 @@
 #define CALLS_NS (50 * CK_NS_PER_MS)
 /* How often we look whether a shell has brought us to the foreground: it says so only if we were stopped. */
 #define LENT_MS 300
+#define LAST_MS 1000  /* at the end, for a reader of what we say */
 #define FIXED_POLLS 5 /* the context, signals, both sides of the terminal, and the caller's to write to */
 #define POLLS_PER_CONNECTION (1 + CK_GUARD_RELAYS)
 
@@ -409,16 +410,28 @@ static int status_of(const struct guard_loop *loop, const struct choke_result *r
     return result->outcome == CHOKE_SIGNALED ? CK_GUARD_STATUS_SIGNAL + result->signal : CK_GUARD_STATUS_FAILED;
 }
 
-/* A text for a terminal that is not read would keep us for as long as it is not. */
-static bool is_terminal_read(const struct guard_loop *loop)
+/*
+ * Does somebody read what we say at the end? Without a limit we wait for it, as every program does; but neither the
+ * time of PROGRAM nor a signal may be kept from ending us by a reader that does not read.
+ */
+static bool is_stderr_read(struct guard_loop *loop, const struct choke_result *result)
 {
-    return !loop->terminal.unread || !isatty(STDERR_FILENO);
+    struct pollfd polled[] = {{.fd = STDERR_FILENO, .events = POLLOUT}, {.fd = loop->signal_fd, .events = POLLIN}};
+    for (;;) {
+        bool hurries = result->outcome == CHOKE_TIMEOUT || loop->signal != 0;
+        int ready = poll(polled, 2, hurries ? LAST_MS : -1);
+        if (ready > 0 && polled[0].revents != 0)
+            return true;
+        if (ready <= 0 && (hurries || errno != EINTR))
+            return false;
+        take_signals(loop);
+    }
 }
 
 /* What PROGRAM did not report itself. */
-static void explain_end(const struct guard_loop *loop, const struct choke_result *result)
+static void explain_end(const struct choke_result *result)
 {
-    if (is_terminal_read(loop) && result->error.outcome != CHOKE_NONE)
+    if (result->error.outcome != CHOKE_NONE)
         (void)fprintf(stderr, "chokepoint: %s\n", result->error.message);
 }
 
@@ -440,8 +453,10 @@ static int conclude(struct guard_loop *loop, const struct choke_job *program, st
     summary.description = choke_guard_description(loop->guard);
     bool differs = !!ck_guard_summary_difference(&summary);
     summary.status = status_of(loop, summary.result, differs);
-    explain_end(loop, summary.result);
-    if (is_terminal_read(loop) && summary.result->jail && (!loop->options->quiet || differs))
+    bool prints = is_stderr_read(loop, summary.result);
+    if (prints)
+        explain_end(summary.result);
+    if (prints && summary.result->jail && (!loop->options->quiet || differs))
         ck_guard_summary_print(&summary);
     if (loop->report_fd >= 0 && ck_guard_summary_write(&summary, loop->report_fd, loop->options->report, error) < 0) {
         (void)fprintf(stderr, "chokepoint: %s\n", error->message);

@@ -195,8 +195,7 @@ static void copy_rest(struct ck_guard_terminal *terminal)
             fill(terminal->master_fd, terminal->out, &terminal->out_at, &terminal->out_end);
             bytes += terminal->out_end;
         }
-        terminal->unread = poll(&outer, 1, LAST_MS) <= 0;
-        if (terminal->unread || terminal->out_end == 0)
+        if (terminal->out_end == 0 || poll(&outer, 1, LAST_MS) <= 0)
             return;
         flush_output(terminal, true);
     }

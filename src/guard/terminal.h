@@ -20,8 +20,7 @@ struct ck_guard_terminal {
     int outer_fd;      /* the same, to write to; -1: there is no terminal */
     bool outer_blocks; /* a write to it may wait for its reader */
     int master_fd;
-    bool unread; /* at the end: the caller's takes no more */
-    bool raw;    /* the caller's terminal was changed, and is to be restored */
+    bool raw; /* the caller's terminal was changed, and is to be restored */
     struct termios saved;
     char in[CK_GUARD_TERMINAL_BYTES], out[CK_GUARD_TERMINAL_BYTES]; /* not yet written */
     size_t in_at, in_end, out_at, out_end;

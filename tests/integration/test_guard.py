@@ -160,6 +160,16 @@ def test_too_low_a_limit_for_other_descriptors_is_named(guard):
     assert guard.box.call(["bash", "-c", 'ulimit -n 1024; exec "$@" 5</dev/null', "bash", *argv]).out == b"ran\n"
 
 
+@pytest.mark.parametrize("end", ["limit", "signal"])
+def test_stderr_that_is_not_read_does_not_keep_guard(guard, end):
+    script = "while :; do echo x >&2; done & sleep 1000" if end == "limit" else "trap '' TERM; while :; do echo x >&2; done"
+    with guard.box.popen(guard.argv("bash", "-c", script, options=["--timeout", "2"] if end == "limit" else []), raw=True) as process:
+        if end == "signal":
+            wait_until(lambda: any(executes(pid, "/bash") for pid in descendants(process.pid)), "the program runs")
+            os.kill(next(pid for pid in [process.pid, *descendants(process.pid)] if executes(pid, "/chokepoint")), signal.SIGTERM)
+        assert process.wait(60) == (124 if end == "limit" else 128 + signal.SIGTERM)
+
+
 def test_home_of_a_tool_is_not_what_the_program_writes(guard):
     """A file that the cage leaves in its HOME or in /tmp would configure the tools."""
     answer = guard.shell("printf '[alias]\\n\\tx = !id\\n' >$HOME/.gitconfig; cp $HOME/.gitconfig /tmp; "
