@@ -273,9 +273,8 @@ static void finish(struct ck_connection *connection)
     }
     /* Bytes after the response belong to no request. */
     bool surplus = connection->down.buffer.length > 0 || connection->down.ended;
-    /* It has answered before it had the whole request. */
-    surplus = surplus || (connection->tls && ck_tls_client_is_inserting(connection->tls));
-    if (!connection->response.keep_alive || surplus)
+    /* Over TLS there is one request for each connection (secured.c). */
+    if (!connection->response.keep_alive || surplus || connection->tls)
         ck_connection_drop_server(connection, CK_REASON_DONE);
     /* bytes of a next request may already be in the buffer of up */
     ck_connection_set_state(connection, CK_EGRESS_STATE_HEAD, connection->gate->budget.head_ms);

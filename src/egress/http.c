@@ -579,6 +579,7 @@ size_t ck_http_forward_request(const char *head, size_t length, const struct ck_
     if (split(head, length, &parts, &fault) != 0 || split_request_line(parts.first, &target, &fault) != 0 ||
         split_url(&target, &fault) != 0 || read_frame(&parts, &frame, &fault) != 0)
         return 0;
+    bool close = !request->keep_alive || request->secrets;
     writer.buffer = buffer;
     put(&writer, target.method);
     put_text(&writer, " ");
@@ -608,8 +609,8 @@ size_t ck_http_forward_request(const char *head, size_t length, const struct ck_
     /* TE is for one hop, so it is sent anew and named in Connection (RFC 9110, 10.1.4). */
     if (frame.trailers)
         put_text(&writer, "TE: trailers\r\n");
-    if (!request->keep_alive || frame.trailers)
-        put_text(&writer, !request->keep_alive ? "Connection: close\r\n" : "Connection: TE\r\n");
+    if (close || frame.trailers)
+        put_text(&writer, close ? "Connection: close\r\n" : "Connection: TE\r\n");
     put_text(&writer, "\r\n");
     return writer.length;
 }

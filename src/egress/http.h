@@ -71,7 +71,8 @@ int ck_http_read_response(const char *head, size_t length, bool of_head, struct 
 /*
  * For a valid head: writes the forwarded head into a buffer of length + CK_HEAD_ADDED bytes.
  * Returns its length. For an upstream (or NULL) the target is a whole URL, and the credentials are
- * added. With secrets, fields of their names are left out; the secrets themselves are added later.
+ * added. With secrets, fields of their names are left out; the secrets themselves are added later. The
+ * host is told to close the connection after them (secured.c).
  */
 size_t ck_http_forward_request(const char *head, size_t length, const struct ck_http_request *request,
                                const struct ck_upstream *upstream, char *buffer);

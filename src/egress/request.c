@@ -5,10 +5,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* May the kept connection to a host serve this request? The rules were checked for it already. */
+/*
+ * May the kept connection to a host serve this request? The rules were checked for it already. None is
+ * kept over TLS (secured.c).
+ */
 static bool is_same_target(const struct ck_connection *connection, const struct ck_http_request *request)
 {
-    return connection->server.fd >= 0 && !connection->tls == !request->secrets &&
+    return connection->server.fd >= 0 && !connection->tls && !request->secrets &&
            connection->protocol == CK_PROTOCOL_HTTP && !request->connect && connection->port == request->port &&
            strcmp(connection->host.text, request->host.text) == 0;
 }

@@ -6,6 +6,11 @@
  * socket of the host, through TLS, which also writes the secrets (tls_client.h). The pair is a
  * bounded buffer, so a slow host or client holds back the other one as without TLS.
  *
+ * A connection carries one request. A host that finds another end of a body than this proxy takes
+ * what follows for a request of the program, and the next head, with its secret, for the body of
+ * that: the program could have it stored or sent back. The strict reader (http.h) makes this
+ * unlikely; with nothing after the request it is impossible.
+ *
  * Must not pass a byte of the request on before the certificate of the host is verified.
  */
 #include "base/fd.h"

@@ -262,11 +262,6 @@ void ck_tls_client_insert(struct ck_tls_client *client, uint64_t after_bytes, co
     client->insert_at = count > 0 ? after_bytes : NOWHERE;
 }
 
-bool ck_tls_client_is_inserting(const struct ck_tls_client *client)
-{
-    return client->insert_at != NOWHERE;
-}
-
 uint64_t ck_tls_client_inserted(const struct ck_tls_client *client)
 {
     return client->inserted;

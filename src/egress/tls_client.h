@@ -54,8 +54,6 @@ void ck_tls_client_events(const struct ck_tls_client *client, uint32_t *ret_wire
 /* The lines follow after this many bytes of plaintext, counted from the first one. */
 void ck_tls_client_insert(struct ck_tls_client *client, uint64_t after_bytes, const struct ck_tls_line *lines,
                           size_t count);
-/* Some of them are not written yet. */
-bool ck_tls_client_is_inserting(const struct ck_tls_client *client);
 /* How often all lines were written. */
 uint64_t ck_tls_client_inserted(const struct ck_tls_client *client);
 

@@ -123,15 +123,26 @@ def test_longest_secret_and_several_of_a_host_are_added(gates, secure_hosts, aut
     assert head.count(b"\r\nX-") == 15 and head.count(b"v" * 8192 + b"\r\n") == 15 and head.endswith(b"\r\n\r\n")
 
 
-def test_connection_is_kept_for_many_requests(secret_gates, secure_hosts):
-    host = secure_hosts(answer_heads(*[OK] * 20))
+def test_program_keeps_its_connection_and_the_host_gets_one_for_each_request(secret_gates, secure_hosts):
+    """So that nothing of the program precedes a secret on its connection (test_gate_secret_tunnel.py)."""
+    host = secure_hosts(answer_heads())
     gate = secret_gates(host)
     with gate.connect() as client:
         for _ in range(20):
             client.sendall(request(host, end=""))
             assert read_until(client, b"ok").startswith(b"HTTP/1.1 200")
-    assert host.wait_received()[0].count(VALUE.encode()) == 20 and len(host.received_data) == 1
-    assert [one["requests"] for one in gate.events("closed")] == [20]
+    heads = host.wait_received(20)
+    assert all(head.count(VALUE.encode()) == 1 and b"\r\nConnection: close\r\n" in head for head in heads)
+    assert [one["requests"] for one in gate.events("closed")] == [1] * 20
+
+
+def test_each_request_counts_as_a_connection(secret_gates, secure_hosts):
+    """One client could make any number of them, and of records, by one connection."""
+    host = secure_hosts(answer_heads())
+    gate = secret_gates(host, total=3)
+    said = gate.say(request(host, end="") * 3 + request(host))
+    assert said.count(b"HTTP/1.1 200") == 3 and said.count(b"HTTP/1.1 429") + said.count(b"HTTP/1.1 503") + said.count(b"HTTP/1.1 403") == 1, said
+    assert gate.reasons() == ["connections"]
 
 
 ENDS = {

@@ -2,6 +2,8 @@
 orders none has its effect. Each order succeeds without guard, and the agent sees why it fails. test_guard_agents.py has real agents."""
 import contextlib
 import shutil
+import socket
+import threading
 
 import pytest
 
@@ -115,3 +117,40 @@ def test_state_of_the_agent_stays_and_what_it_planted_is_listed(box, scene):
     with contextlib.suppress(KeyError):
         assert [change["kind"] for change in again.document["changes"] if change["path"].endswith("servers.json")] == []
     assert not (box.home / ".agent").exists(), "the caller's own home is not touched"
+
+
+MANY = r"""
+import os, socket
+proxy = os.environ["HTTP_PROXY"].split("//")[1].split(":")
+with socket.create_connection((proxy[0], int(proxy[1]))) as client, client.makefile("rb") as said:
+    for i in range(10050):
+        client.sendall(b"GET http://127.0.0.%d:PORT/ HTTP/1.1\r\nHost: 127.0.0.%d:PORT\r\n\r\n" % (i % 2 + 1, i % 2 + 1))
+        lines = [said.readline(), said.readline(), said.readline()]
+        assert lines[0].startswith(b"HTTP/1.1 200 ") and lines[2] == b"\r\n", (i, lines)
+print("all")
+"""
+
+
+def answer_each(listener):
+    """One connection after another, one request each."""
+    while True:
+        try:
+            peer, _ = listener.accept()
+        except OSError:
+            return
+        with peer, contextlib.suppress(OSError):
+            if peer.recv(65536):
+                peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                peer.recv(1)
+
+
+def test_an_agent_may_ask_more_often_than_a_tool(box):
+    """A tool has 10,000 connections: an agent may run for days, and each request with a key is a connection."""
+    with socket.create_server(("0.0.0.0", 0)) as listener:
+        threading.Thread(target=answer_each, args=(listener,), daemon=True).start()
+        port = listener.getsockname()[1]
+        made = agents.profile("python-agent", port)
+        made["egress"] = [f"127.0.0.1:{port}", f"127.0.0.2:{port}"]
+        answer = agents.Guard(box, agents.write_policy(box, made), "python-agent").run("python3", "-c", MANY.replace("PORT", str(port)))
+        listener.shutdown(socket.SHUT_RDWR)
+    assert (answer.status, answer.out) == (0, b"all\n"), answer.err

@@ -85,14 +85,15 @@ def test_request_that_comes_back_is_refused(secret_gates, secure_hosts, method):
 
 
 def test_second_request_in_the_same_bytes_gets_it_once_too(secret_gates, secure_hosts):
-    host = secure_hosts(answer_heads(OK, OK))
+    """On a connection of its own: a host that reads the first one differently cannot take the second for its body."""
+    host = secure_hosts(answer_heads(OK))
     gate = secret_gates(host)
     said = gate.say(request(host, path="/one", end="") + request(host, "X-Api-Key: mine", path="/two"))
     assert said.count(b"HTTP/1.1 200 OK") == 2
-    heads = host.wait_received()[0].split(b"\r\n\r\n")
-    assert [head.split(b" ")[1] for head in heads[:2]] == [b"/one", b"/two"]
-    assert [head.count(VALUE.encode()) for head in heads] == [1, 1, 0] and b"mine" not in b"".join(heads)
-    assert [one["requests"] for one in gate.events("closed")] == [2]
+    heads = host.wait_received(2)
+    assert [head.split(b" ")[1] for head in heads] == [b"/one", b"/two"]
+    assert [head.count(VALUE.encode()) for head in heads] == [1, 1] and b"mine" not in b"".join(heads)
+    assert [one["requests"] for one in gate.events("closed")] == [1, 1]
 
 
 def test_body_that_looks_like_a_request_gets_nothing(secret_gates, secure_hosts):
