@@ -3,7 +3,7 @@
  * has the theory of operation.
  *
  *   HEAD -------> LOOKUP -> DIAL -> HELLO -> HANDSHAKE -> TUNNEL   (CONNECT; SOCKS5 via SOCKS)
- *    ^                       | \     ^
+ *    ^                       | \     ^  `-> HEAD             (plain HTTP in a tunnel to a host with a secret)
  *    |                       |  `-> UPSTREAM                 (the same, through a proxy of the site)
  *    |                       `-> EXCHANGE --.                (plain HTTP; via SECURING with a host secret)
  *    `----------- keep-alive ---------------'
@@ -140,6 +140,7 @@ struct ck_connection {
     struct ck_watched wire, plain;
 
     /* plain HTTP */
+    struct ck_http_tunnel inside; /* in which the client sends its requests; port 0: in none */
     struct ck_http_request request;
     struct ck_http_response response;
     struct ck_chunked up_chunked, down_chunked;
@@ -224,6 +225,11 @@ void ck_connection_refuse_fault(struct ck_connection *connection, const struct c
 
 /* Reads a request; also between two requests, when a kept host may close its connection. */
 bool ck_request_step(struct ck_connection *connection);
+/*
+ * The client has sent something else than TLS into its tunnel. Is it for a host with a secret? Then
+ * requests are read from it from now on, and the tunnel to the host is closed. False: it is not.
+ */
+bool ck_request_enter_tunnel(struct ck_connection *connection);
 
 /* ---- target.c ---- */
 
@@ -267,6 +273,8 @@ void ck_secured_timed_out(struct ck_connection *connection);
 /* ---- tunnel.c, exchange.c: begin and step functions. A step that returns false waits. ---- */
 
 void ck_tunnel_begin(struct ck_connection *connection);
+/* The answer to CONNECT, or to the request of SOCKS. -ENOMEM. */
+int ck_tunnel_answer(struct ck_connection *connection);
 bool ck_tunnel_hello(struct ck_connection *connection);
 bool ck_tunnel_handshake(struct ck_connection *connection);
 bool ck_tunnel_relay(struct ck_connection *connection);

@@ -175,15 +175,21 @@ static bool has_host(const struct ck_host_secrets *secrets, const struct ck_host
     return false;
 }
 
+uint16_t ck_host_secrets_port(const struct ck_host_secrets *secrets, const struct ck_hostname *host, uint16_t port)
+{
+    if (!secrets)
+        return 0;
+    if (has_host(secrets, host, port))
+        return port;
+    return port == HTTP_PORT && has_host(secrets, host, TLS_PORT) ? TLS_PORT : 0;
+}
+
 void ck_host_secrets_apply(const struct ck_host_secrets *secrets, struct ck_http_request *request)
 {
-    if (!secrets || request->connect)
+    uint16_t port = request->connect ? 0 : ck_host_secrets_port(secrets, &request->host, request->port);
+    if (port == 0)
         return;
-    if (!has_host(secrets, &request->host, request->port)) {
-        if (request->port != HTTP_PORT || !has_host(secrets, &request->host, TLS_PORT))
-            return;
-        request->port = TLS_PORT;
-    }
+    request->port = port;
     request->secrets = secrets;
 }
 

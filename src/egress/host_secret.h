@@ -64,9 +64,12 @@ int ck_host_secrets_add(struct ck_host_secrets *secrets, const struct ck_host_se
                         size_t length, const char **ret_reason);
 
 /*
- * Is the request for one of these hosts? Then its `secrets` is the list, and its port that of TLS.
- * A host is meant by its port, and port 443 by port 80 too: that is http:// without a port.
+ * The port of TLS of one of these hosts, or 0. A host is meant by its port, and port 443 by port 80
+ * too: that is http:// without a port.
  */
+uint16_t ck_host_secrets_port(const struct ck_host_secrets *secrets, const struct ck_hostname *host, uint16_t port);
+
+/* Is the request for one of these hosts? Then its `secrets` is the list, and its port that of TLS. */
 void ck_host_secrets_apply(const struct ck_host_secrets *secrets, struct ck_http_request *request);
 
 /* Is it a header for this host? Then the tool's own copy is left out. '_' and '-' are the same. */

@@ -344,9 +344,23 @@ static int split_url(struct target *target, struct ck_fault *ret_fault)
     return 0;
 }
 
-/* The host that the request is for, from its first line. */
-static int read_target(struct span line, struct target *ret_target, struct ck_http_request *request,
-                       struct ck_fault *ret_fault)
+/* The program believes that it talks to the host itself, so a URL or CONNECT would be for another one. */
+static int read_inner_target(const struct target *target, const struct ck_http_tunnel *tunnel,
+                             struct ck_http_request *request, struct ck_fault *ret_fault)
+{
+    request->inner = true;
+    request->host = tunnel->host;
+    request->port = tunnel->port;
+    if (request->connect)
+        return fail(ret_fault, CK_REASON_UNSUPPORTED, "asks for a tunnel inside a tunnel");
+    return target->text.at[0] == '/'
+               ? 0
+               : fail(ret_fault, CK_REASON_UNSUPPORTED, "has a target that is not a path, inside a tunnel");
+}
+
+/* The host that the request is for, from its first line or, if there is one, from the tunnel. */
+static int read_target(struct span line, const struct ck_http_tunnel *tunnel, struct target *ret_target,
+                       struct ck_http_request *request, struct ck_fault *ret_fault)
 {
     int r = split_request_line(line, ret_target, ret_fault);
     if (r != 0)
@@ -362,6 +376,8 @@ static int read_target(struct span line, struct target *ret_target, struct ck_ht
         return malformed(ret_fault, "has an invalid method");
     request->head = ret_target->method.length == 4 && memcmp(ret_target->method.at, "HEAD", 4) == 0;
     request->trace = is(ret_target->method, "trace") || is(ret_target->method, "track");
+    if (tunnel)
+        return read_inner_target(ret_target, tunnel, request, ret_fault);
     if (request->connect)
         ret_target->authority = ret_target->text;
     else
@@ -395,8 +411,8 @@ static int check_host(const struct frame *frame, const struct ck_http_request *r
     return r;
 }
 
-int ck_http_read_request(const char *head, size_t length, struct ck_http_request *ret_request,
-                         struct ck_fault *ret_fault)
+static int read_request(const char *head, size_t length, const struct ck_http_tunnel *tunnel,
+                        struct ck_http_request *ret_request, struct ck_fault *ret_fault)
 {
     struct head parts;
     struct target target = {0};
@@ -408,8 +424,8 @@ int ck_http_read_request(const char *head, size_t length, struct ck_http_request
      */
     *ret_request = (struct ck_http_request){0};
     if (r == 0)
-        r = read_target(parts.first, &target, &request, ret_fault);
-    if (r == 0)
+        r = read_target(parts.first, tunnel, &target, &request, ret_fault);
+    if (r == 0 || request.inner)
         *ret_request = request;
     if (r == 0)
         r = read_frame(&parts, &frame, ret_fault);
@@ -429,6 +445,18 @@ int ck_http_read_request(const char *head, size_t length, struct ck_http_request
     request.keep_alive = request.minor == 1 && !frame.close;
     *ret_request = request;
     return 0;
+}
+
+int ck_http_read_request(const char *head, size_t length, struct ck_http_request *ret_request,
+                         struct ck_fault *ret_fault)
+{
+    return read_request(head, length, NULL, ret_request, ret_fault);
+}
+
+int ck_http_read_inner_request(const char *head, size_t length, const struct ck_http_tunnel *tunnel,
+                               struct ck_http_request *ret_request, struct ck_fault *ret_fault)
+{
+    return read_request(head, length, tunnel, ret_request, ret_fault);
 }
 
 /* ---- responses --------------------------------------------------------------------------- */
@@ -577,8 +605,10 @@ size_t ck_http_forward_request(const char *head, size_t length, const struct ck_
     struct frame frame = {0};
     struct ck_fault fault;
     if (split(head, length, &parts, &fault) != 0 || split_request_line(parts.first, &target, &fault) != 0 ||
-        split_url(&target, &fault) != 0 || read_frame(&parts, &frame, &fault) != 0)
+        (!request->inner && split_url(&target, &fault) != 0) || read_frame(&parts, &frame, &fault) != 0)
         return 0;
+    if (request->inner)
+        target.path = target.text;
     bool close = !request->keep_alive || request->secrets;
     writer.buffer = buffer;
     put(&writer, target.method);

@@ -33,6 +33,7 @@ enum ck_body_kind {
 
 struct ck_http_request {
     bool connect;    /* a tunnel, and not a message to forward */
+    bool inner;      /* sent inside a tunnel: its target is a path */
     bool head;       /* its response has no body */
     bool trace;      /* its response is the request itself */
     bool keep_alive; /* the client wants to keep the connection */
@@ -65,6 +66,16 @@ ssize_t ck_http_find_end(const char *data, size_t length, size_t *checked, struc
  */
 int ck_http_read_request(const char *head, size_t length, struct ck_http_request *ret_request,
                          struct ck_fault *ret_fault);
+/*
+ * The same for a request in the clear inside a tunnel: its target is a path, and its Host must be that
+ * of the tunnel. port is never 0.
+ */
+struct ck_http_tunnel {
+    struct ck_hostname host;
+    uint16_t port;
+};
+int ck_http_read_inner_request(const char *head, size_t length, const struct ck_http_tunnel *tunnel,
+                               struct ck_http_request *ret_request, struct ck_fault *ret_fault);
 int ck_http_read_response(const char *head, size_t length, bool of_head, struct ck_http_response *ret_response,
                           struct ck_fault *ret_fault);
 

@@ -33,6 +33,47 @@ static void refuse_request(struct ck_connection *connection, const struct ck_htt
     ck_connection_refuse_fault(connection, fault, known);
 }
 
+/* ---- requests inside a tunnel ------------------------------------------------------------ */
+
+/*
+ * Some clients (undici, of node) make a tunnel for http:// too. To a host with a secret, what comes
+ * through it in the clear is read as every other request. So both ways to ask for http:// are the
+ * same, and nothing reaches the host in the clear.
+ */
+static void enter(struct ck_connection *connection, const struct ck_hostname *host, uint16_t port)
+{
+    connection->inside = (struct ck_http_tunnel){.host = *host, .port = port};
+    connection->checked = 0;
+    ck_connection_set_state(connection, CK_EGRESS_STATE_HEAD, connection->gate->budget.head_ms);
+}
+
+/* Port 80 of a host whose secret is for port 443: there is nothing to dial before the first request. */
+static void begin_clear_tunnel(struct ck_connection *connection, const struct ck_http_request *request,
+                               size_t head_bytes)
+{
+    ck_relay_buffer_drop(&connection->up.buffer, head_bytes);
+    ck_connection_drop_server(connection, CK_REASON_DONE);
+    connection->protocol = CK_PROTOCOL_CONNECT;
+    if (ck_tunnel_answer(connection) != 0)
+        ck_connection_end(connection, CK_REASON_RESOURCES);
+    else
+        enter(connection, &request->host, request->port);
+}
+
+bool ck_request_enter_tunnel(struct ck_connection *connection)
+{
+    const struct ck_hostname host = connection->host;
+    /* The answer to CONNECT has left: the client has read it before it sent this, or will first. */
+    if (connection->protocol != CK_PROTOCOL_CONNECT || connection->down.ready > 0 ||
+        ck_host_secrets_port(connection->gate->secrets, &host, connection->port) != connection->port)
+        return false;
+    ck_connection_drop_server(connection, CK_REASON_DONE);
+    enter(connection, &host, connection->port);
+    return true;
+}
+
+/* ---- HTTP -------------------------------------------------------------------------------- */
+
 /*
  * The request is valid. The head of a CONNECT ends here; the head of any other request stays in the
  * buffer until it is replaced by the forwarded one.
@@ -49,6 +90,11 @@ static void begin_request(struct ck_connection *connection, const struct ck_http
     connection->checked = 0;
     connection->head_bytes = head_bytes;
     ck_connection_spend_turn(connection, true, head_bytes);
+    uint16_t port = ck_host_secrets_port(connection->gate->secrets, &request->host, request->port);
+    if (request->connect && port != 0 && port != request->port) {
+        begin_clear_tunnel(connection, request, head_bytes);
+        return;
+    }
     connection->reused = is_same_target(connection, request);
     /* Before the request is replaced: the report of the end is about the previous one. */
     if (!connection->reused)
@@ -71,10 +117,15 @@ static bool read_http(struct ck_connection *connection)
     struct ck_fault fault;
     struct ck_http_request request = {0};
     const struct ck_relay_buffer *buffer = &connection->up.buffer;
+    const struct ck_http_tunnel *inside = connection->inside.port != 0 ? &connection->inside : NULL;
     ssize_t length = ck_http_find_end(buffer->data, buffer->length, &connection->checked, &fault);
     if (length == 0)
         return false;
-    if (length < 0 || ck_http_read_request(buffer->data, (size_t)length, &request, &fault) != 0) {
+    ssize_t r = length;
+    if (length > 0)
+        r = inside ? ck_http_read_inner_request(buffer->data, (size_t)length, inside, &request, &fault)
+                   : ck_http_read_request(buffer->data, (size_t)length, &request, &fault);
+    if (r < 0) {
         refuse_request(connection, &request, &fault);
     } else {
         ck_host_secrets_apply(connection->gate->secrets, &request);
@@ -134,7 +185,15 @@ static bool read_first(struct ck_connection *connection)
         .message = "is TLS to the proxy itself, which speaks plain HTTP: its own URL begins with http://"};
     if (connection->state == CK_EGRESS_STATE_SOCKS)
         return read_socks(connection);
+    static const struct ck_fault late_tls = {
+        .reason = CK_REASON_UNSUPPORTED,
+        .message = "is TLS in a tunnel to port 80 of a host with a secret, or after a request in the clear; TLS has a "
+                   "tunnel of its own, to port 443"};
     unsigned char first = (unsigned char)connection->up.buffer.data[0];
+    if (connection->inside.port != 0 && first == 22) {
+        ck_connection_refuse_fault(connection, &late_tls, false);
+        return true;
+    }
     bool fresh = connection->protocol == CK_PROTOCOL_NONE;
     if (fresh && (first == 4 || first == 5))
         return read_greeting(connection);
@@ -150,7 +209,7 @@ bool ck_request_step(struct ck_connection *connection)
     /* A kept host that sends now has closed, or sends what no one asked for. */
     if (connection->server.fd >= 0 && (connection->ready & CK_SERVER_IN) != 0)
         ck_connection_drop_server(connection, CK_REASON_DONE);
-    /* the answer to a SOCKS greeting */
+    /* the answer to a SOCKS greeting, or to the CONNECT of a tunnel in the clear */
     if (connection->down.ready > 0 && !ck_connection_pump(connection, false))
         return true;
     for (;;) {

@@ -26,7 +26,7 @@
 
 static const char established[] = "HTTP/1.1 200 Connection established\r\n\r\n";
 
-void ck_tunnel_begin(struct ck_connection *connection)
+int ck_tunnel_answer(struct ck_connection *connection)
 {
     uint8_t reply[CK_SOCKS_REPLY_SIZE];
     ck_answer_socks(0, reply);
@@ -35,12 +35,19 @@ void ck_tunnel_begin(struct ck_connection *connection)
     const void *answer_text = socks ? (const void *)reply : (const void *)established;
     /* An upstream may have passed on the first bytes of the host already; only opaque rules let it. */
     size_t early = connection->down.buffer.length;
-    if (ck_relay_buffer_replace(&connection->down.buffer, 0, answer_text, length) != 0) {
+    if (ck_relay_buffer_replace(&connection->down.buffer, 0, answer_text, length) != 0)
+        return -ENOMEM;
+    connection->down.ready = length + early;
+    connection->down.own = length;
+    return 0;
+}
+
+void ck_tunnel_begin(struct ck_connection *connection)
+{
+    if (ck_tunnel_answer(connection) != 0) {
         ck_connection_end(connection, CK_REASON_RESOURCES);
         return;
     }
-    connection->down.ready = length + early;
-    connection->down.own = length;
     bool opaque = connection->rule->opaque;
     const struct ck_gate_budget *budget = &connection->gate->budget;
     connection->needed = 0;
@@ -245,6 +252,8 @@ bool ck_tunnel_hello(struct ck_connection *connection)
         /* The hello can no longer become complete. */
         if (hello == CK_HELLO_MORE && (up->ended || up->buffer.length >= CK_HEAD_MAX))
             hello = CK_HELLO_MALFORMED;
+        if (hello == CK_HELLO_OTHER && !connection->rule->opaque && ck_request_enter_tunnel(connection))
+            return true;
         if (hello != CK_HELLO_MORE && check_hello(connection, hello, name))
             pass_hello(connection, hello, bytes);
         if (hello != CK_HELLO_MORE)

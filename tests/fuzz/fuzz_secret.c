@@ -98,10 +98,16 @@ static void check_request(const char *text, size_t length)
     const struct ck_host_secrets *secrets = make_secrets();
     struct ck_http_request request;
     struct ck_fault fault;
+    struct ck_http_tunnel tunnel = {.host = secrets->items[0].host, .port = 80};
     size_t checked = 0;
     ssize_t end = ck_http_find_end(text, length, &checked, &fault);
-    if (end <= 0 || ck_http_read_request(text, (size_t)end, &request, &fault) != 0)
+    if (end <= 0)
         return;
+    /* Inside a tunnel, or not: a head cannot be read both ways. */
+    bool inner = ck_http_read_inner_request(text, (size_t)end, &tunnel, &request, &fault) == 0;
+    if (!inner && ck_http_read_request(text, (size_t)end, &request, &fault) != 0)
+        return;
+    require(inner == (memchr(text, ' ', (size_t)end) && ((const char *)memchr(text, ' ', (size_t)end))[1] == '/'));
     uint16_t asked = request.port;
     ck_host_secrets_apply(secrets, &request);
     if (!request.secrets) {

@@ -164,6 +164,41 @@ static void what_can_be_read_in_two_ways_is_refused(void **state)
     }
 }
 
+/* Inside a tunnel to a.org:8080 a request is for that host alone, and its target is a path. */
+static void a_request_inside_a_tunnel_is_for_its_host(void **state)
+{
+    static const struct {
+        const char *text, *expected; /* the forwarded first line, or a part of the fault */
+    } rows[] = {
+        {"GET /a?b HTTP/1.1\r\nHost: A.org.:8080\r\n\r\n", "GET /a?b HTTP/1.1\r\n"},
+        {"POST // HTTP/1.0\r\n\r\n", "POST // HTTP/1.0\r\n"},
+        {"GET / HTTP/1.1\r\nHost: a.org\r\n\r\n", "differs from its target"},
+        {"GET / HTTP/1.1\r\nHost: b.org:8080\r\n\r\n", "differs from its target"},
+        {"GET / HTTP/1.1\r\n\r\n", "no Host"},
+        {"GET http://a.org:8080/ HTTP/1.1\r\nHost: a.org:8080\r\n\r\n", "not a path"},
+        {"OPTIONS * HTTP/1.1\r\nHost: a.org:8080\r\n\r\n", "not a path"},
+        {"CONNECT a.org:8080 HTTP/1.1\r\nHost: a.org:8080\r\n\r\n", "tunnel inside a tunnel"},
+        {"CONNECT / HTTP/1.1\r\nHost: a.org:8080\r\n\r\n", "tunnel inside a tunnel"},
+    };
+    struct ck_http_tunnel tunnel = {.port = 8080};
+    const char *why;
+    (void)state;
+    assert_int_equal(ck_destination_parse_host("a.org", 5, &tunnel.host, &why), 0);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char forward[CK_HEAD_ADDED + 256] = "";
+        struct ck_http_request request;
+        struct ck_fault fault = {.message = ""};
+        size_t length = strlen(rows[i].text);
+        int r = ck_http_read_inner_request(rows[i].text, length, &tunnel, &request, &fault);
+        assert_string_equal(request.host.text, "a.org");
+        assert_int_equal(request.port, 8080);
+        if (r == 0)
+            assert_true(ck_http_forward_request(rows[i].text, length, &request, NULL, forward) > 0);
+        if (!strstr(r == 0 ? forward : fault.message, rows[i].expected))
+            fail_msg("%s -> %d '%s'", rows[i].text, r, r == 0 ? forward : fault.message);
+    }
+}
+
 static void a_nul_is_refused_at_any_position(void **state)
 {
     static const char text[] = GET HOST "X: y\r\n\r\n";
@@ -372,6 +407,7 @@ int main(void)
         cmocka_unit_test(targets_are_read),
         cmocka_unit_test(bodies_are_read),
         cmocka_unit_test(what_can_be_read_in_two_ways_is_refused),
+        cmocka_unit_test(a_request_inside_a_tunnel_is_for_its_host),
         cmocka_unit_test(a_nul_is_refused_at_any_position),
         cmocka_unit_test(a_head_has_a_bound),
         cmocka_unit_test(what_was_for_the_proxy_does_not_go_on),
