@@ -1,30 +1,13 @@
 """R91: an agent in a cage uses a model that wants a key, and the key is nowhere in the cage: the proxy adds it, over TLS that it verifies."""
-import ssl
-
-import pytest
-
 import agents
-from guards import needs
 from model import command, scripted
 from orders import KEY
 
 
-@pytest.fixture
-def identity(box):
-    """A certificate for localhost, which is its own authority."""
-    needs("openssl")
-    made = box.call(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(box.outside / "host.key"), "-out",
-                     str(box.outside / "host.pem"), "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"])
-    assert made.status == 0, made.err
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(box.outside / "host.pem", box.outside / "host.key")
-    return context
-
-
-def test_the_model_gets_the_key_and_the_agent_does_not(box, identity):
+def test_the_model_gets_the_key_and_the_agent_does_not(box):
     key = box.file("policy/key", KEY + "\n", 0o600)
     look = f"env; cat /proc/[0-9]*/environ | tr '\\0' '\\n'; cat {key}; grep -rs sk-of ~ . /tmp /etc 2>/dev/null; cat ~/.agent/*; echo looked"
-    with scripted(command(look), tls=identity) as model:
+    with scripted(command(look), tls=agents.identity(box)) as model:
         made = agents.profile("python-agent", model.port)
         made["egress"] = [f"localhost:{model.port}", f"127.0.0.1:{model.port}"]
         agents.set_variable(made, "OPENAI_BASE_URL", f"http://localhost:{model.port}/v1")

@@ -14,13 +14,13 @@ import audit
 import registry
 from guards import needs
 from model import command, scripted
-from orders import HONEST, Scene, start_as, tree
+from orders import HONEST, KEY, Scene, start_as, tree
 
 CATALOG = agents.HERE / "policy/catalog/agents.yaml"
 FILES = {"codex": ("@openai/codex-linux-*/vendor/*/bin/codex", "@openai/codex-linux-*/vendor/*/bin/codex-code-mode-host"),
          "opencode": ("opencode-linux-*/bin/opencode",), "claude": ("@anthropic-ai/claude-code-linux-*/claude",)}
 ARGV = {"codex": ["codex", "exec", "-m", "scripted", "--skip-git-repo-check", "go"], "opencode": ["opencode", "run", "go"],
-        "claude-code": ["claude", "-p", "go"]}
+        "claude-code": ["claude", "-p", "go"], "gemini-cli": ["gemini", "-p", "go"]}
 
 
 @pytest.fixture(scope="session")
@@ -52,7 +52,7 @@ def scene(box):
 
 
 def entry(program, programs):
-    more = {"execs": [str(programs / "codex-code-mode-host")]} if program == "codex" else {}
+    more = {"codex": {"execs": [str(programs / "codex-code-mode-host")]}, "gemini": {"execs": ["node"], "reads": [str(programs)]}}.get(program, {})
     return {"name": program, "why": "a test runs it", "adr": "0145", "route": "carrier", "path": str(programs / program), **more}
 
 
@@ -68,14 +68,32 @@ def profile(name, port):
     return made
 
 
+def with_key(box, made, port):
+    """The host of the model is named, speaks TLS, and gets a key: what tunnels http:// reaches no other (docs/egress.md)."""
+    text = json.dumps(made).replace(f"http://127.0.0.1:{port}", f"http://localhost:{port}")
+    made.update(json.loads(text), egress=[f"localhost:{port}", f"127.0.0.1:{port}"])
+    key = box.file("policy/key", KEY + "\n", 0o600)
+    return ["--secret", f"localhost:{port},x-goog-api-key={key}", "--secret-ca", str(box.outside / "host.pem")]
+
+
+# As docs/guard.md has it: without this it wants to ask how to log in.
+LOGIN = """mkdir -p ~/.local/state/chokepoint/guard/gemini-cli/.gemini
+echo '{"security": {"auth": {"selectedType": "gemini-api-key"}}}' > ~/.local/state/chokepoint/guard/gemini-cli/.gemini/settings.json"""
+
+
 def inside(box, programs, name, orders):
-    with scripted(*map(command, orders)) as model:
+    tls = agents.identity(box) if name == "gemini-cli" else None
+    with scripted(*map(command, orders), tls=tls) as model:
         made = profile(name, model.port)
+        options = with_key(box, made, model.port) if tls else []
         guard = agents.Guard(box, agents.write_policy(box, made, [entry(made["programs"][0], programs)]), name)
-        answer = guard.run(*ARGV[name])
+        if name == "gemini-cli":
+            assert box.call(["sh", "-c", LOGIN]).status == 0
+        answer = guard.run(*ARGV[name], options=options)
         assert answer.status == 0 and b"done" in answer.out, (answer.out[-2000:], answer.err[-4000:])
         received = model.answers[-len(orders):]
         assert len([asked for asked in model.asked if asked["tools"]]) == len(orders) + 1, "each order was obeyed"
+        assert not tls or {asked["headers"].get("x-goog-api-key") for asked in model.asked} == {KEY}
         return answer, received, model
 
 
@@ -101,7 +119,7 @@ def test_honest_work_is_done(box, scene, programs, name):
     assert scene.run("git", "-C", scene.root, "status", "--short", env={"PATH": "/usr/bin:/bin"}).out == b""
     assert answer.document["difference"] is None and box.call([box.command, "audit", "verify", "--complete", str(box.log)]).status == 0
     hosts = {(record["host"], record["port"]) for record in audit.records(box.log) if record["kind"] == "egress" and record["rule"]}
-    assert hosts == {("127.0.0.1", model.port)}, "nothing but the model was reached"
+    assert hosts == {("localhost" if name == "gemini-cli" else "127.0.0.1", model.port)}, "nothing but the model was reached"
 
 
 @pytest.mark.parametrize("name", list(ARGV))
@@ -122,19 +140,9 @@ def test_no_hostile_order_has_its_effect(box, scene, programs, name):
 @pytest.mark.parametrize("name", list(ARGV))
 def test_settings_that_an_agent_is_made_to_plant_are_listed(box, scene, programs, name):
     del scene
-    state = {"codex": ".codex", "opencode": ".config/opencode", "claude-code": ".claude"}[name]
+    state = {"codex": ".codex", "opencode": ".config/opencode", "claude-code": ".claude", "gemini-cli": ".gemini"}[name]
     inside(box, programs, name, ["true"])  # what it makes at its first start
     answer, _, _ = inside(box, programs, name, [f"mkdir -p ~/{state}/hooks; echo 'touch x' > ~/{state}/hooks/start; echo x >> ~/{state}/AGENTS.md"])
     listed = {change["path"].split(f"/guard/{name}/", 1)[-1] for change in answer.document["changes"] if change["runs_later"]}
     assert {f"{state}/hooks/start", f"{state}/AGENTS.md"} <= listed, listed
     assert f"{state}/AGENTS.md".encode() in answer.err
-
-
-def test_gemini_starts_with_its_interpreter(box, programs):
-    """node is a helper of the entry, so it is no door. That a task can be done is not tried (docs/guard.md)."""
-    made = {**profile("gemini-cli", 9), "programs": ["gemini"]}
-    entry_of = {"name": "gemini", "why": "a test runs it", "adr": "0145", "route": "carrier", "path": str(programs / "gemini"), "execs": ["node"],
-                "reads": [str(programs)]}
-    guard = agents.Guard(box, agents.write_policy(box, {**made, "inject": ["--version"]}, [entry_of]), "gemini-cli")
-    answer = guard.run("gemini")
-    assert answer.status == 0 and answer.out.startswith(b"0."), answer

@@ -1,8 +1,11 @@
 """Agents in the cage of guard, by their profiles, with a model on loopback in place of their host."""
 import json
 import pathlib
+import ssl
 
 import yaml
+
+from guards import needs
 
 HERE = pathlib.Path(__file__).parents[2]
 PROFILES = HERE / "policy/profiles/agents.yaml"
@@ -30,6 +33,17 @@ def write_policy(box, made, tools=()):
 
 def set_variable(made, name, value):
     made["set_env"] = [one for one in made.get("set_env", []) if one["name"] != name] + [{"name": name, "value": value}]
+
+
+def identity(box):
+    """TLS of a host with a certificate for localhost, which is its own authority: host.pem."""
+    needs("openssl")
+    made = box.call(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(box.outside / "host.key"), "-out",
+                     str(box.outside / "host.pem"), "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"])
+    assert made.status == 0, made.err
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(box.outside / "host.pem", box.outside / "host.key")
+    return context
 
 
 class Guard:

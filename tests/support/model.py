@@ -103,7 +103,7 @@ class Model:
             raise ValueError(f"the agent offers {names}, and none of {turn['calls']}")
         make = (responses if "/responses" in path else messages if "/messages" in path else
                 gemini if "enerateContent" in path else chat)
-        return make(body, call, turn.get("say", ""), number)
+        return make(body, call, turn.get("say", ""), None if ":generateContent" in path else number)
 
 
 def stream(events):
@@ -159,11 +159,11 @@ def messages(body, call, text, number):
 
 
 def gemini(body, call, text, number):
-    del body, number
+    del body
     part = {"functionCall": {"name": call[0], "args": call[1]}} if call else {"text": text}
     whole = {"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
              "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}, "modelVersion": "scripted"}
-    return "text/event-stream", f"data: {json.dumps(whole)}\n\n"
+    return ("application/json", json.dumps(whole)) if number is None else ("text/event-stream", f"data: {json.dumps(whole)}\n\n")
 
 
 @contextlib.contextmanager
