@@ -109,13 +109,16 @@ struct ck_snapshot *ck_snapshot_take(int top_fd)
     snapshot->until_ns = ck_clock_now_ns() + CK_SNAPSHOT_NS;
     int r = read_directory(snapshot, top_fd, "");
     snapshot->incomplete = r == 0;
-    /* Directories are found while the list grows: by index, because it is moved. */
-    for (size_t i = 0; r >= 0 && i < snapshot->count; i++) {
+    /*
+     * Directories are found while the list grows: by index, because it is moved. What is in those that a
+     * bound leaves out is as unknown as what cannot be read.
+     */
+    for (size_t i = 0; i < snapshot->count; i++) {
         if (!S_ISDIR(snapshot->entries[i].mode))
             continue;
-        r = read_directory(snapshot, top_fd, snapshot->entries[i].path);
-        snapshot->entries[i].unreadable = r == 0;
-        snapshot->incomplete = snapshot->incomplete || r == 0;
+        r = r < 0 ? r : read_directory(snapshot, top_fd, snapshot->entries[i].path);
+        snapshot->entries[i].unreadable = r <= 0;
+        snapshot->incomplete = snapshot->incomplete || r <= 0;
     }
     snapshot->incomplete = snapshot->incomplete || r < 0;
     if (snapshot->count > 0)
@@ -170,6 +173,12 @@ static const char *find_reason(struct ck_comparison *comparison, const struct sn
     return ck_compare_runs_later(comparison, &compared, &slice);
 }
 
+/* Half of the list is for what runs later: the program could fill all of it with what does not. */
+static bool is_crowded(const struct ck_changes *changes)
+{
+    return changes->count >= CK_CHANGES_ENTRIES_MAX / 2 || changes->text.total_bytes >= CK_CHANGES_TEXT_MAX / 2;
+}
+
 /* False: a bound was reached. */
 static bool add_change(const struct ck_snapshot_list *list, const struct snapshot_entry *entry, const char *kind,
                        const char *why)
@@ -177,6 +186,10 @@ static bool add_change(const struct ck_snapshot_list *list, const struct snapsho
     struct ck_changes *changes = list->changes;
     if (list->only_runs_later && !why)
         return true;
+    if (!why && is_crowded(changes)) {
+        changes->incomplete = true;
+        return true;
+    }
     if (changes->count == CK_CHANGES_ENTRIES_MAX)
         return false;
     if (changes->count == changes->capacity) {

@@ -40,7 +40,10 @@ struct ck_snapshot_list {
 /* NULL: no memory. What is beyond the bounds, or cannot be read, makes it incomplete. */
 struct ck_snapshot *ck_snapshot_take(int top_fd);
 
-/* The changes since then, sorted by path. Beyond the bounds the list is incomplete. */
+/*
+ * The changes since then, sorted by path. Beyond the bounds the list is incomplete; what does not run
+ * later is left out first. A directory that was not looked at counts as one that cannot be read.
+ */
 void ck_snapshot_compare(const struct ck_snapshot *before, int top_fd, const struct ck_snapshot_list *list);
 void ck_snapshot_free(struct ck_snapshot *snapshot); /* NULL is fine */
 
