@@ -112,6 +112,12 @@ static int take(struct choke_guard *guard, const char *text, const char **ret_pa
     int r = check_host(guard, &parsed, error);
     if (r < 0)
         return r;
+    /* The value itself, in place of its file, has seldom a '/' and must not end in a log. */
+    if (!strchr(name, '/') && faccessat(AT_FDCWD, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+        return refuse_option(&parsed, text,
+                             "names a file that does not exist; the name is not repeated here, because it may be the "
+                             "secret itself (a file is named as ./FILE or by its path)",
+                             error);
     *ret_path = make_absolute(guard, name);
     if (!*ret_path)
         return ck_error_oom(error);

@@ -158,10 +158,17 @@ def test_same_header_twice_is_refused(held):
     assert "names a header that this host has already" in err
 
 
-def test_value_in_place_of_the_file_is_not_repeated(held):
-    word = "ghp_" + "a1B2" * 9
+@pytest.mark.parametrize("word, reason", [("ghp_" + "a1B2" * 9, b"what looks like a credential"), ("Bearer 0a1b2c3d4e5f", b"does not exist"),
+                                          ("correcthorsebattery", b"does not exist")])
+def test_value_in_place_of_the_file_is_not_repeated(held, word, reason):
     answer = run(held, f"{HOST},Authorization={word}")
-    assert answer.status == 125 and word.encode() not in answer.err and b"what looks like a credential" in answer.err
+    assert answer.status == 125 and word.encode() not in answer.err and reason in answer.err, answer.err
+
+
+def test_file_in_the_working_directory_needs_no_slash(held):
+    key(held, name="policy/key")
+    argv = held.argv("bash", "-c", "echo ran", options=["--secret", with_file("key")])
+    assert held.box.call(argv, cwd=held.box.base / "policy").out == b"ran\n"
 
 
 AUTHORITIES = {
