@@ -28,15 +28,16 @@ def strangers(stage):
     return Authority(stage, "strangers")
 
 
-def by_middle(authority, extra):
-    """A chain whose middle has these extensions."""
+def by_middle(authority, extra, whole=True):
+    """A chain whose middle has these extensions; if it is not whole, the middle is not sent."""
     middle, key = authority.sign("middle", extra=extra)
     (authority.base / "extensions").write_text(f"subjectAltName=DNS:{HOST}\n", encoding="ascii")
     leaf = authority.request("leaf", ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc"))
     authority.openssl("x509", "-req", "-in", f"{leaf}.csr", "-CA", middle, "-CAkey", key, "-CAcreateserial", "-days", "2", "-out",
                       f"{leaf}.pem", "-extfile", "extensions")
-    with open(f"{leaf}.pem", "a", encoding="ascii") as chain, open(middle, encoding="ascii") as more:
-        chain.write(more.read())
+    if whole:
+        with open(f"{leaf}.pem", "a", encoding="ascii") as chain, open(middle, encoding="ascii") as more:
+            chain.write(more.read())
     return f"{leaf}.pem", f"{leaf}.key"
 
 
@@ -51,6 +52,8 @@ WRONG = {
                                     b"its certificate is for another name"),
     "signed by itself": (lambda authority, strangers: authority.self_signed(), b"not from an authority that is trusted here"),
     "of a stranger": (lambda authority, strangers: strangers.sign(), b"not from an authority that is trusted here"),
+    "of an authority that is not sent": (lambda authority, strangers: by_middle(authority, SIGNS, whole=False),
+                                         b"not from an authority that is trusted here"),
     "signed by a host": (lambda authority, strangers: by_middle(authority, LEAF_SIGNS), b"its certificate cannot be verified"),
     "for clients": (lambda authority, strangers: authority.sign("client", extra="extendedKeyUsage=clientAuth,codeSigning\n"),
                     b"its certificate, or one above it, is not for hosts"),
@@ -73,6 +76,15 @@ def test_wrong_certificate_is_refused_and_named(secret_gates, secure_hosts, auth
     assert said.startswith(b"HTTP/1.1 502 ") and message in said and b"nothing was sent (certificate)" in said, said
     assert host.wait_received() == [b""] and host.failed == 1
     assert gate.reasons("failed") == ["certificate"] and VALUE not in str(gate.events())
+
+
+def test_certificate_that_is_trusted_itself_is_for_its_name_too(gates, secure_hosts, authority):
+    """--secret-ca names the certificate of the host, or of another one."""
+    for name, status in ((HOST, b"200"), ("other.example.org", b"502")):
+        files = authority.sign(f"itself-{name}", f"DNS:{name}")
+        host = secure_hosts(files=files)
+        gate = gates("--secret", f"{host.target},X-Api-Key={VALUE}", "--secret-ca", files[0], host.target)
+        assert gate.say(request(host.target)).startswith(b"HTTP/1.1 " + status), name
 
 
 @pytest.mark.parametrize("key", ["ec", "rsa"])
