@@ -158,12 +158,16 @@ def messages(body, call, text, number):
                    {"type": "message_stop"}])
 
 
+# What Gemini CLI asks before the task, without a stream: which model shall have it.
+RATING = json.dumps({"complexity_reasoning": "scripted", "complexity_score": 1})
+
+
 def gemini(body, call, text, number):
     del body
-    part = {"functionCall": {"name": call[0], "args": call[1]}} if call else {"text": text}
+    part = {"functionCall": {"name": call[0], "args": call[1]}} if call else {"text": text if number else RATING}
     whole = {"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
              "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}, "modelVersion": "scripted"}
-    return ("application/json", json.dumps(whole)) if number is None else ("text/event-stream", f"data: {json.dumps(whole)}\n\n")
+    return ("text/event-stream", f"data: {json.dumps(whole)}\n\n") if number else ("application/json", json.dumps(whole))
 
 
 @contextlib.contextmanager
