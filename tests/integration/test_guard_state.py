@@ -199,6 +199,7 @@ def test_every_profile_of_the_build_is_shown(box):
     names = {profile["name"]: profile for profile in json.loads(answer.out)["guard"]["profiles"]}
     assert set(names) == {"ci", "codex", "opencode", "claude-code", "gemini-cli", "python-agent"}
     data = [pattern for profile in names.values() for pattern in profile["state_data"]]
-    assert not [pattern for pattern in data if pattern.endswith(("auth.json", "projects/**"))], "logins, and notes that are instructions, are listed"
+    # logins, notes that are instructions, and scripts that a resumed session reads
+    assert not [pattern for pattern in data if pattern.endswith(("auth.json", "projects/**", "session-env/**"))]
     for name in set(names) - {"ci"}:
         assert names[name]["read_only"][0] == ".git" and not names[name]["workspace_code"] and names[name]["egress"], name
