@@ -31,6 +31,23 @@ def test_result_has_the_fields_of_the_json(policy, root):
     assert command <= set(vars(result))
 
 
+def test_results_share_nothing_that_can_change(policy, root):
+    """A result begins as a copy of what results usually have."""
+    with pytest.raises(chokepoint.Refused) as refused:
+        run(policy, root, "rm")
+    first, second = run(policy, root, "true"), run(policy, root, "true")
+    assert list(vars(first)) == list(vars(refused.value.result)) == list(vars(second))
+    for name, value in vars(first).items():
+        if isinstance(value, (list, dict)):
+            value.clear()
+        setattr(first, name, "changed")
+    assert second.args == ["true"] and second.layers and second.tool["name"] == "true"
+    assert vars(run(policy, root, "true")).keys() == vars(second).keys()
+    assert run(policy, root, "true").layers == second.layers
+    assert [getattr(refused.value.result, name) for name in ("exit_code", "signal", "stdout", "stdout_total", "layers", "limits")] == [
+        None, None, b"", 0, [], []]
+
+
 def test_signal_is_a_negative_returncode(policy, root):
     result = run(policy, root, "sh", "-c", "kill -9 $$", timeout=20)
     assert (result.outcome, result.returncode, result.exit_code) == ("signaled", -9, None)

@@ -109,7 +109,10 @@ class Result(Generic[AnyStr]):
             fields["stdout"] = fields["stdout"].decode("utf-8", "surrogateescape")
             fields["stderr"] = fields["stderr"].decode("utf-8", "surrogateescape")
         self.__dict__ = fields
-        self.args = [arg if type(arg) is str else os.fsdecode(arg) for arg in args]
+        self.args = list(args)
+        for index, arg in enumerate(args):
+            if type(arg) is not str:
+                self.args[index] = os.fsdecode(arg)
 
     @property
     def returncode(self) -> int:

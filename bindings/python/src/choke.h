@@ -73,6 +73,7 @@ void py_put(PyObject **dict, const char *key, PyObject *value);
 /* The same for a list. */
 void py_add(PyObject **list, PyObject *value);
 
+int py_result_init(void); /* once, before the first result; -1 and an exception */
 PyObject *py_result(const struct choke_result *result);
 PyObject *py_decision(const struct choke_decision *decision);
 

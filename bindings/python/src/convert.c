@@ -36,9 +36,15 @@ void py_add(PyObject **list, PyObject *value)
 
 PyObject *py_text_list(const char *const *items)
 {
-    PyObject *list = PyList_New(0);
-    for (size_t i = 0; list && items && items[i]; i++)
-        py_add(&list, py_text(items[i]));
+    Py_ssize_t count = 0;
+    while (items && items[count])
+        count++;
+    PyObject *list = PyList_New(count);
+    for (Py_ssize_t i = 0; list && i < count; i++) {
+        PyObject *text = py_text(items[i]);
+        if (!text || PyList_SetItem(list, i, text) < 0)
+            Py_CLEAR(list);
+    }
     return list;
 }
 
@@ -80,6 +86,150 @@ PyObject *py_raise(const struct choke_error *error, int status)
     return NULL;
 }
 
+/* ---- the fields of a result ---- */
+
+/*
+ * Making a result is a part of every run, and what it touches is not in the caches of the processor, where another
+ * program has just been: with a name made for each field it took as long as to receive the report (R98). So the names
+ * are made once, with the values that the fields usually have. A result is a copy of that, with what differs.
+ */
+enum usual { NOTHING, NO, ZERO, EMPTY };
+
+/* In the order of the dict. */
+enum field {
+    FIELD_OUTCOME,
+    FIELD_EXIT_CODE,
+    FIELD_SIGNAL,
+    FIELD_STDOUT,
+    FIELD_STDERR,
+    FIELD_STDOUT_TOTAL,
+    FIELD_STDERR_TOTAL,
+    FIELD_STDOUT_TRUNCATED,
+    FIELD_STDERR_TRUNCATED,
+    FIELD_OUTPUT_INCOMPLETE,
+    FIELD_DURATION_MS,
+    FIELD_USER_MS,
+    FIELD_SYSTEM_MS,
+    FIELD_MAX_RSS_KIB,
+    FIELD_TIMEOUT_MS,
+    FIELD_JAIL,
+    FIELD_LAYERS,
+    FIELD_KILL,
+    FIELD_TOOL,
+    FIELD_RULE,
+    FIELD_ERROR,
+    FIELD_LIMITS,
+    FIELD_LIMIT_HIT,
+    FIELD_CHANGES,
+    FIELD_CHANGES_INCOMPLETE,
+    FIELD_KEPT_INCOMPLETE,
+    FIELD_EGRESS,
+    FIELD_UNRECORDED,
+    FIELD_WORKSPACE_CODE,
+    FIELD_LOOPBACK,
+    FIELD_DENIED,
+    FIELD_DENIED_MORE,
+    FIELD_EGRESS_OFFER,
+    FIELD_COUNT
+};
+
+static const struct {
+    const char *name;
+    enum usual usual;
+} fields[FIELD_COUNT] = {
+    [FIELD_OUTCOME] = {"outcome", NOTHING},
+    [FIELD_EXIT_CODE] = {"exit_code", NOTHING},
+    [FIELD_SIGNAL] = {"signal", NOTHING},
+    [FIELD_STDOUT] = {"stdout", EMPTY},
+    [FIELD_STDERR] = {"stderr", EMPTY},
+    [FIELD_STDOUT_TOTAL] = {"stdout_total", ZERO},
+    [FIELD_STDERR_TOTAL] = {"stderr_total", ZERO},
+    [FIELD_STDOUT_TRUNCATED] = {"stdout_truncated", NO},
+    [FIELD_STDERR_TRUNCATED] = {"stderr_truncated", NO},
+    [FIELD_OUTPUT_INCOMPLETE] = {"output_incomplete", NO},
+    [FIELD_DURATION_MS] = {"duration_ms", ZERO},
+    [FIELD_USER_MS] = {"user_ms", ZERO},
+    [FIELD_SYSTEM_MS] = {"system_ms", ZERO},
+    [FIELD_MAX_RSS_KIB] = {"max_rss_kib", ZERO},
+    [FIELD_TIMEOUT_MS] = {"timeout_ms", ZERO},
+    [FIELD_JAIL] = {"jail", NOTHING},
+    [FIELD_LAYERS] = {"layers", NOTHING},
+    [FIELD_KILL] = {"kill", NOTHING},
+    [FIELD_TOOL] = {"tool", NOTHING},
+    [FIELD_RULE] = {"rule", NOTHING},
+    [FIELD_ERROR] = {"error", NOTHING},
+    [FIELD_LIMITS] = {"limits", NOTHING},
+    [FIELD_LIMIT_HIT] = {"limit_hit", NOTHING},
+    [FIELD_CHANGES] = {"changes", NOTHING},
+    [FIELD_CHANGES_INCOMPLETE] = {"changes_incomplete", NO},
+    [FIELD_KEPT_INCOMPLETE] = {"kept_incomplete", NO},
+    [FIELD_EGRESS] = {"egress", NOTHING},
+    [FIELD_UNRECORDED] = {"unrecorded", NO},
+    [FIELD_WORKSPACE_CODE] = {"workspace_code", NO},
+    [FIELD_LOOPBACK] = {"loopback", NO},
+    [FIELD_DENIED] = {"denied", NOTHING},
+    [FIELD_DENIED_MORE] = {"denied_more", ZERO},
+    [FIELD_EGRESS_OFFER] = {"egress_offer", NOTHING},
+};
+
+static PyObject *field_names[FIELD_COUNT]; /* as long as the process lives, as the types */
+static PyObject *usual_result;
+
+static PyObject *usual_value(enum usual usual)
+{
+    if (usual == ZERO)
+        return PyLong_FromLong(0);
+    if (usual == EMPTY)
+        return PyBytes_FromStringAndSize(NULL, 0);
+    return usual == NO ? PyBool_FromLong(0) : none();
+}
+
+int py_result_init(void)
+{
+    PyObject *dict = PyDict_New();
+    for (unsigned i = 0; dict && i < FIELD_COUNT; i++) {
+        PyObject *value = usual_value(fields[i].usual);
+        field_names[i] = PyUnicode_InternFromString(fields[i].name);
+        if (!value || !field_names[i] || PyDict_SetItem(dict, field_names[i], value) < 0)
+            Py_CLEAR(dict);
+        Py_XDECREF(value);
+    }
+    usual_result = dict;
+    return dict ? 0 : -1;
+}
+
+/* Takes over value, as py_put. */
+static void set(PyObject **dict, enum field field, PyObject *value)
+{
+    if (*dict && (!value || PyDict_SetItem(*dict, field_names[field], value) < 0))
+        Py_CLEAR(*dict);
+    Py_XDECREF(value);
+}
+
+static void set_text(PyObject **dict, enum field field, const char *text)
+{
+    if (text)
+        set(dict, field, py_text(text));
+}
+
+static void set_number(PyObject **dict, enum field field, uint64_t value)
+{
+    if (value != 0)
+        set(dict, field, unsigned_number(value));
+}
+
+static void set_flag(PyObject **dict, enum field field, bool value)
+{
+    if (value)
+        set(dict, field, PyBool_FromLong(1));
+}
+
+static void set_bytes(PyObject **dict, enum field field, const struct choke_capture *output)
+{
+    if (output->length > 0)
+        set(dict, field, PyBytes_FromStringAndSize(output->data, (Py_ssize_t)output->length));
+}
+
 /* ---- a result ---- */
 
 static PyObject *limits(const struct choke_result *result)
@@ -97,8 +247,6 @@ static PyObject *limits(const struct choke_result *result)
 
 static PyObject *changes(const struct choke_result *result)
 {
-    if (!result->changes)
-        return none();
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < result->change_count; i++) {
         const struct choke_file_change *change = &result->changes[i];
@@ -114,8 +262,6 @@ static PyObject *changes(const struct choke_result *result)
 
 static PyObject *egress_dict(const struct choke_egress *egress)
 {
-    if (!egress)
-        return none();
     PyObject *dict = PyDict_New();
     py_put(&dict, "rules", py_text_list(egress->rules));
     py_put(&dict, "allowed", unsigned_number(egress->allowed));
@@ -128,8 +274,6 @@ static PyObject *egress_dict(const struct choke_egress *egress)
 
 static PyObject *denied(const struct choke_result *result)
 {
-    if (!result->denied)
-        return none();
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < result->denied_count; i++) {
         const struct choke_denial *denial = &result->denied[i];
@@ -149,53 +293,58 @@ static PyObject *tool(const char *name, const char *path)
     return name ? Py_BuildValue("{s:N,s:N}", "name", py_text(name), "path", py_text(path)) : none();
 }
 
-static void put_streams(PyObject **dict, const struct choke_result *result)
+static void set_streams(PyObject **dict, const struct choke_result *result)
 {
-    py_put(dict, "stdout", PyBytes_FromStringAndSize(result->out.data, (Py_ssize_t)result->out.length));
-    py_put(dict, "stderr", PyBytes_FromStringAndSize(result->err.data, (Py_ssize_t)result->err.length));
-    py_put(dict, "stdout_total", unsigned_number(result->out.total_bytes));
-    py_put(dict, "stderr_total", unsigned_number(result->err.total_bytes));
-    py_put(dict, "stdout_truncated", PyBool_FromLong(result->out.truncated));
-    py_put(dict, "stderr_truncated", PyBool_FromLong(result->err.truncated));
-    py_put(dict, "output_incomplete", PyBool_FromLong(result->output_incomplete));
+    set_bytes(dict, FIELD_STDOUT, &result->out);
+    set_bytes(dict, FIELD_STDERR, &result->err);
+    set_number(dict, FIELD_STDOUT_TOTAL, result->out.total_bytes);
+    set_number(dict, FIELD_STDERR_TOTAL, result->err.total_bytes);
+    set_flag(dict, FIELD_STDOUT_TRUNCATED, result->out.truncated);
+    set_flag(dict, FIELD_STDERR_TRUNCATED, result->err.truncated);
+    set_flag(dict, FIELD_OUTPUT_INCOMPLETE, result->output_incomplete);
 }
 
-static void put_costs(PyObject **dict, const struct choke_result *result)
+static void set_costs(PyObject **dict, const struct choke_result *result)
 {
-    py_put(dict, "duration_ms", milliseconds(result->duration_us));
-    py_put(dict, "user_ms", milliseconds(result->user_us));
-    py_put(dict, "system_ms", milliseconds(result->system_us));
-    py_put(dict, "max_rss_kib", unsigned_number(result->max_rss_kib));
-    py_put(dict, "timeout_ms", unsigned_number(result->timeout_ms));
+    set(dict, FIELD_DURATION_MS, milliseconds(result->duration_us));
+    set(dict, FIELD_USER_MS, milliseconds(result->user_us));
+    set(dict, FIELD_SYSTEM_MS, milliseconds(result->system_us));
+    set_number(dict, FIELD_MAX_RSS_KIB, result->max_rss_kib);
+    set_number(dict, FIELD_TIMEOUT_MS, result->timeout_ms);
 }
 
 PyObject *py_result(const struct choke_result *result)
 {
-    bool exited = result->outcome == CHOKE_EXITED;
-    PyObject *dict = PyDict_New();
-    py_put(&dict, "outcome", py_text(choke_outcome_name(result->outcome)));
-    py_put(&dict, "exit_code", exited ? PyLong_FromLong(result->exit_code) : none());
-    py_put(&dict, "signal", result->signal != 0 ? PyLong_FromLong(result->signal) : none());
-    put_streams(&dict, result);
-    put_costs(&dict, result);
-    py_put(&dict, "jail", py_text(result->jail));
-    py_put(&dict, "layers", py_text_list(result->layers));
-    py_put(&dict, "kill", py_text(result->kill));
-    py_put(&dict, "tool", tool(result->tool_name, result->tool_path));
-    py_put(&dict, "rule", py_text(result->rule));
-    py_put(&dict, "error", py_error_dict(&result->error));
-    py_put(&dict, "limits", limits(result));
-    py_put(&dict, "limit_hit", py_text(result->limit_hit));
-    py_put(&dict, "changes", changes(result));
-    py_put(&dict, "changes_incomplete", PyBool_FromLong(result->changes_incomplete));
-    py_put(&dict, "kept_incomplete", PyBool_FromLong(result->kept_incomplete));
-    py_put(&dict, "egress", egress_dict(result->egress));
-    py_put(&dict, "unrecorded", PyBool_FromLong(result->unrecorded));
-    py_put(&dict, "workspace_code", PyBool_FromLong(result->workspace_code));
-    py_put(&dict, "loopback", PyBool_FromLong(result->loopback));
-    py_put(&dict, "denied", denied(result));
-    py_put(&dict, "denied_more", unsigned_number(result->denied_more));
-    py_put(&dict, "egress_offer", result->egress_offer ? py_text_list(result->egress_offer) : none());
+    PyObject *dict = PyDict_Copy(usual_result);
+    set_text(&dict, FIELD_OUTCOME, choke_outcome_name(result->outcome));
+    if (result->outcome == CHOKE_EXITED)
+        set(&dict, FIELD_EXIT_CODE, PyLong_FromLong(result->exit_code));
+    if (result->signal != 0)
+        set(&dict, FIELD_SIGNAL, PyLong_FromLong(result->signal));
+    set_streams(&dict, result);
+    set_costs(&dict, result);
+    set_text(&dict, FIELD_JAIL, result->jail);
+    set(&dict, FIELD_LAYERS, py_text_list(result->layers));
+    set_text(&dict, FIELD_KILL, result->kill);
+    set(&dict, FIELD_TOOL, tool(result->tool_name, result->tool_path));
+    set_text(&dict, FIELD_RULE, result->rule);
+    set(&dict, FIELD_ERROR, py_error_dict(&result->error));
+    set(&dict, FIELD_LIMITS, limits(result));
+    set_text(&dict, FIELD_LIMIT_HIT, result->limit_hit);
+    if (result->changes)
+        set(&dict, FIELD_CHANGES, changes(result));
+    set_flag(&dict, FIELD_CHANGES_INCOMPLETE, result->changes_incomplete);
+    set_flag(&dict, FIELD_KEPT_INCOMPLETE, result->kept_incomplete);
+    if (result->egress)
+        set(&dict, FIELD_EGRESS, egress_dict(result->egress));
+    set_flag(&dict, FIELD_UNRECORDED, result->unrecorded);
+    set_flag(&dict, FIELD_WORKSPACE_CODE, result->workspace_code);
+    set_flag(&dict, FIELD_LOOPBACK, result->loopback);
+    if (result->denied)
+        set(&dict, FIELD_DENIED, denied(result));
+    set_number(&dict, FIELD_DENIED_MORE, result->denied_more);
+    if (result->egress_offer)
+        set(&dict, FIELD_EGRESS_OFFER, py_text_list(result->egress_offer));
     return dict;
 }
 

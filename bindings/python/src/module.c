@@ -59,7 +59,7 @@ static int execute(PyObject *module)
     py_error_type = PyErr_NewExceptionWithDoc("chokepoint._choke.CallError",
                                               "CallError(message, outcome, errno): a call failed.", NULL, NULL);
     PyObject *job = py_job_type();
-    if (!py_error_type || !job)
+    if (!py_error_type || !job || py_result_init() < 0)
         return -1;
     py_job_class = (PyTypeObject *)job;
     /* One reference more than the module's: C code uses both as long as the process lives. */
