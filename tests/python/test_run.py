@@ -1,6 +1,7 @@
 """The blocking call: the shape of subprocess.run, results and exceptions (R96)."""
 import io
 import os
+import pathlib
 import pickle
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import time
 
 import chokepoint
 import pytest
+from chokepoint._run import context_for
 from conftest import PACKAGE
 
 
@@ -128,6 +130,27 @@ def test_changed_policy_is_read_again(policy, root):
         stream.write(text.replace('"name": "true"', '"name": "truer"'))
     with pytest.raises(chokepoint.Refused):
         run(policy, root, "true")
+
+
+def test_relative_policy_is_the_one_of_this_directory(policy, root, tmp_path, monkeypatch):
+    """Two directories have the same file by a link, and its state is the same; what it names beside itself is not."""
+    other = tmp_path / "other"
+    other.mkdir()
+    os.link(policy, other / "policy.yaml")
+    monkeypatch.chdir(os.path.dirname(policy))
+    here = context_for("policy.yaml", None)
+    assert context_for(policy, None) is here and context_for("policy.yaml", None) is here
+    monkeypatch.chdir(other)
+    assert context_for("policy.yaml", None) is not here and context_for(policy, None) is here
+
+
+def test_policy_is_found_by_each_kind_of_path(policy, root):
+    for path in (policy, pathlib.Path(policy), os.fsencode(policy), policy):
+        assert chokepoint.run(["true"], root=root, policy=path).returncode == 0
+    with pytest.raises(TypeError):
+        run(5, root, "true")
+    with pytest.raises(ValueError):
+        run(policy + "\0", root, "true")
 
 
 def test_environment_has_four_names_and_what_is_granted(policy, root, monkeypatch):

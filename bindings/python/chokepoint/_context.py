@@ -9,7 +9,7 @@ import threading
 import weakref
 from types import TracebackType
 from typing import (Any, AsyncIterator, Callable, Dict, Iterable, List, Literal, Mapping, NamedTuple, Optional,
-                    Sequence, Type, Union, overload)
+                    Sequence, Tuple, Type, Union, overload)
 
 from . import _choke
 from ._request import Input, names, request, vector
@@ -261,7 +261,9 @@ class Context:
         """The same for a caller that blocks. An exception of a signal handler (Ctrl-C) kills the tree, and is raised when
         it has ended."""
         argv = vector(argv)
-        values = request(argv, **options)
+        return self._run_and_wait(argv, request(argv, **options), text, check)
+
+    def _run_and_wait(self, argv: Any, values: Tuple[object, ...], text: bool, check: bool) -> Any:
         if self._jobs and threading.get_ident() != self._thread:
             raise RuntimeError("the context has runs in an event loop of another thread; use one context for each thread")
         self._listen()

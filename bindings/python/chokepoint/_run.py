@@ -5,12 +5,14 @@ import os
 import threading
 from typing import Any, Dict, Iterable, Literal, Mapping, Optional, Tuple, Union, overload
 
+from ._choke import file_state
 from ._context import Context
-from ._request import Input
+from ._request import Input, request, vector
 from ._result import Argv, Result, StrPath
 
 MACHINE_POLICY = "/etc/chokepoint/policy.yaml"
 CONTEXTS_MAX = 4  # of one thread; each may have a process
+NO_CALL: Tuple[Any, Any, Optional[bytes], Optional[Context]] = (None, None, None, None)
 
 
 class _Contexts(threading.local):
@@ -18,18 +20,10 @@ class _Contexts(threading.local):
 
     def __init__(self) -> None:
         self.by_key: Dict[Tuple[Any, ...], Context] = {}
+        self.last = NO_CALL  # policy, audit, state of the file, and what belongs to them
 
 
 _contexts = _Contexts()
-
-
-def _state(path: StrPath) -> Optional[Tuple[int, ...]]:
-    """Changes when the file does: a policy is read once for a context."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _absolute(path: StrPath) -> str:
@@ -40,8 +34,12 @@ def _absolute(path: StrPath) -> str:
 
 def context_for(policy: Optional[StrPath], audit: Union[StrPath, bool, None]) -> Context:
     """A context of this thread for this policy, as it is now, and this log."""
+    state = file_state(MACHINE_POLICY if policy is None else policy)
+    last_policy, last_audit, last_state, context = _contexts.last
+    if context is not None and last_policy is policy and last_audit is audit and last_state == state and not context.closed:
+        return context  # most calls: the rest takes longer, and is a part of every run (R98)
     place = audit if audit is None or isinstance(audit, bool) else _absolute(audit)
-    key = (None if policy is None else _absolute(policy), place, _state(MACHINE_POLICY if policy is None else policy))
+    key = (None if policy is None else _absolute(policy), place, state)
     contexts = _contexts.by_key
     context = contexts.pop(key, None)
     if context is None or context.closed:
@@ -49,12 +47,14 @@ def context_for(policy: Optional[StrPath], audit: Union[StrPath, bool, None]) ->
         while len(contexts) >= CONTEXTS_MAX:
             contexts.pop(next(iter(contexts))).close()
     contexts[key] = context
+    absolute = place is audit and key[0] is policy  # a relative path names another file after chdir()
+    _contexts.last = (policy, audit, state, context) if absolute else NO_CALL
     return context
 
 
 def _forget() -> None:
     """In a forked child: the contexts are the parent's. Dropping them there ends nothing."""
-    _contexts.by_key = {}
+    _contexts.by_key, _contexts.last = {}, NO_CALL
 
 
 os.register_at_fork(after_in_child=_forget)
@@ -80,7 +80,8 @@ def run(argv: Argv, *, root: StrPath = ".", cwd: Optional[StrPath] = None, timeo
         policy: Optional[StrPath] = None, audit: Audit = None) -> Result[str]: ...
 
 
-def run(argv: Argv, *, policy: Optional[StrPath] = None, audit: Audit = None, **options: Any) -> Any:
+def run(argv: Argv, *, text: bool = False, check: bool = False, policy: Optional[StrPath] = None, audit: Audit = None,
+        **options: Any) -> Any:
     """Runs a tool of the policy and returns its Result, in the shape of subprocess.run.
 
     argv[0] is the name of a tool in the policy, not a path. `root` is the repository: nothing that the call names may
@@ -93,7 +94,9 @@ def run(argv: Argv, *, policy: Optional[StrPath] = None, audit: Audit = None, **
 
     Raises Refused, ToolMissing, Timeout, or Error; each has the result.
     """
-    return context_for(policy, audit).run_sync(argv, **options)
+    context = context_for(policy, audit)
+    argv = vector(argv)
+    return context._run_and_wait(argv, request(argv, **options), text, check)
 
 
 def explain(argv: Argv, *, policy: Optional[StrPath] = None, **options: Any) -> Dict[str, Any]:

@@ -1,6 +1,31 @@
 /* module.c - chokepoint._choke: what it contains, and which interpreter may load it. */
 #include "choke.h"
 
+#include <sys/stat.h>
+
+/*
+ * What changes when the file does; None if it cannot be looked at. run() looks at its policy each time, and the objects of
+ * os.stat took longer than the system call.
+ */
+static PyObject *file_state(PyObject *module, PyObject *path)
+{
+    PyObject *bytes;
+    struct stat found;
+    (void)module;
+    if (!PyUnicode_FSConverter(path, &bytes))
+        return NULL;
+    int r;
+    Py_BEGIN_ALLOW_THREADS r = stat(PyBytes_AsString(bytes), &found);
+    Py_END_ALLOW_THREADS Py_DECREF(bytes);
+    if (r < 0)
+        Py_RETURN_NONE;
+    const uint64_t state[] = {(uint64_t)found.st_dev,          (uint64_t)found.st_ino,
+                              (uint64_t)found.st_size,         (uint64_t)found.st_mtim.tv_sec,
+                              (uint64_t)found.st_mtim.tv_nsec, (uint64_t)found.st_ctim.tv_sec,
+                              (uint64_t)found.st_ctim.tv_nsec};
+    return PyBytes_FromStringAndSize((const char *)state, sizeof(state));
+}
+
 static PyObject *credential_kind(PyObject *module, PyObject *args)
 {
     PyObject *text, *bytes;
@@ -21,6 +46,7 @@ static PyMethodDef functions[] = {
      "audit_verify(paths, heads, public_key, rotated, unproven, on_record): the report as a dict."},
     {"audit_head", py_audit_head, METH_VARARGS, "audit_head(path, secret_key_path): the text of the head."},
     {"audit_keygen", py_audit_keygen, METH_VARARGS, "audit_keygen(path): the text of the public key."},
+    {"file_state", file_state, METH_O, "Bytes that change when the file does; None: it cannot be looked at."},
     {"credential_kind", credential_kind, METH_VARARGS, "What kind of credential is in the text, or None."},
     {NULL, NULL, 0, NULL},
 };
