@@ -384,6 +384,11 @@ void choke_context_discard(struct choke_context *context)
     free_context(context, false);
 }
 
+void choke_context_set_level(struct choke_context *context, enum choke_level least)
+{
+    context->least_level = least;
+}
+
 /*
  * An epoll set is itself readable when one of its descriptors is, so a program can wait for this
  * one.

@@ -58,6 +58,7 @@ struct choke_context {
     int null_fd;
     choke_event_fn on_event;
     void *event_data;
+    enum choke_level least_level; /* of events; 0: all are made */
     struct choke_job *jobs;
     struct choke_job *done_first, *done_last; /* finished, not yet returned by choke_next */
     size_t done_count;

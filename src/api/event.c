@@ -24,13 +24,18 @@ static struct {
 
 #define FIELDS_MAX 16 /* the largest event has 15: ck_event_egress */
 
+static bool is_wanted(const struct choke_context *context, enum choke_level level)
+{
+    return context->on_event && level >= context->least_level;
+}
+
 /* Every event goes through here, so that no field shows a credential (R15). */
 static void emit(const struct choke_context *context, struct choke_event event)
 {
     const struct choke_field *fields = event.fields;
     struct choke_field safe[FIELDS_MAX];
     char shown[FIELDS_MAX][CK_SECRET_SHOWN_MAX];
-    if (!context->on_event)
+    if (!is_wanted(context, event.level))
         return;
     /* The count is known when this file is compiled, so a caller cannot reach this. */
     assert(event.field_count <= FIELDS_MAX);
@@ -88,7 +93,8 @@ static void join(const char *const *items, char *text, size_t size)
 static void emit_skipped(const struct choke_job *job, const struct ck_jail_choice *choice)
 {
     char name[64], layers[256];
-    join(job->result->layers, layers, sizeof(layers));
+    if (choice->skip_count > 0)
+        join(job->result->layers, layers, sizeof(layers));
     for (size_t i = 0; i < choice->skip_count; i++)
         for (size_t k = 0; k < sizeof(skips) / sizeof(skips[0]); k++) {
             if (strcmp(skips[k].jail, choice->skips[i].jail) != 0 || atomic_flag_test_and_set(&skips[k].reported))
@@ -106,7 +112,7 @@ void ck_event_started(const struct choke_job *job, const char *const *egress, co
     const struct ck_jail_choice *jail = &plan->jail;
     char name[64];
     /* Before a flag is set: an event that no one receives must not use it up. */
-    if (!job->context->on_event)
+    if (!is_wanted(job->context, CHOKE_WARNING))
         return;
     emit_skipped(job, jail);
     if (plan->git_message && !job->context->git_reported) {
@@ -114,12 +120,15 @@ void ck_event_started(const struct choke_job *job, const char *const *egress, co
         EMIT(job, CHOKE_WARNING, "subproc.git.hidden", {"tool", result->tool_name}, {"message", plan->git_message},
              {"probe_name", job->probe});
     }
-    if (jail->jail != &ck_jail_none) {
+    /* From here on the formatting is what costs, and emit would not call anything. */
+    if (jail->jail != &ck_jail_none && is_wanted(job->context, CHOKE_DEBUG)) {
         char hosts[1024];
         join(egress, hosts, sizeof(hosts));
         (void)snprintf(name, sizeof(name), "subproc.%s.wrapped", jail->jail->name);
         EMIT(job, CHOKE_DEBUG, name, {"probe_name", job->probe}, {"egress", hosts});
     }
+    if (!is_wanted(job->context, CHOKE_INFO))
+        return;
     EMIT(job, CHOKE_INFO, "subproc.started", {"tool", result->tool_name}, {"path", CK_QUOTE(result->tool_path)},
          {"jail", jail->jail->name}, {"probe_name", job->probe},
          {"workspace_code", result->workspace_code ? "true" : ""}, {"loopback", result->loopback ? "true" : ""});
@@ -164,8 +173,8 @@ void ck_event_ended(const struct choke_job *job)
 {
     const struct choke_result *result = job->result;
     char code[16], duration[32], timeout[32];
-    /* Saves the formatting; emit would not call anything either. */
-    if (!job->context->on_event)
+    /* Here and below this saves the formatting; emit would not call anything either. */
+    if (!is_wanted(job->context, CHOKE_WARNING))
         return;
     emit_truncated(job, &result->out, "stdout");
     emit_truncated(job, &result->err, "stderr");
@@ -175,6 +184,8 @@ void ck_event_ended(const struct choke_job *job)
         EMIT(job, CHOKE_WARNING, "subproc.timeout", {"tool", result->tool_name}, {"timeout_ms", timeout},
              {"probe_name", job->probe});
     }
+    if (!is_wanted(job->context, CHOKE_INFO))
+        return;
     (void)snprintf(code, sizeof(code), "%d", result->outcome == CHOKE_EXITED ? result->exit_code : result->signal);
     (void)snprintf(duration, sizeof(duration), "%" PRIu64, result->duration_us / 1000);
     EMIT(job, CHOKE_INFO, "subproc.exited", {"tool", result->tool_name},

@@ -27,6 +27,10 @@ def test_paused_stream_is_not_read_and_loses_nothing(box):
     assert box.host("host_pause", box.log).out == b"ok\n"
 
 
+def test_events_below_the_level_are_not_made(box):
+    assert box.host("host_level").out == b"ok\n"
+
+
 def test_discarded_context_leaves_nothing_and_does_not_wait(box, marker):
     assert box.host("host_discard", marker).out == b"ok\n"
     none_left(marker)

@@ -431,13 +431,18 @@ static PyObject *get_level(PyObject *object, void *unused)
     return PyLong_FromLong(((const struct py_context *)object)->level);
 }
 
+/* Warnings are always made: they are few, and on_event drops what nobody wants. */
 static int set_level(PyObject *object, PyObject *value, void *unused)
 {
+    struct py_context *self = (struct py_context *)object;
     (void)unused;
     long level = value ? PyLong_AsLong(value) : 0;
     if (level == -1 && PyErr_Occurred())
         return -1;
-    ((struct py_context *)object)->level = (int)level;
+    if (self->context && !self->busy)
+        choke_context_set_level(self->context,
+                                level <= 0 || level > CHOKE_WARNING ? CHOKE_WARNING : (enum choke_level)level);
+    self->level = (int)level;
     return 0;
 }
 
