@@ -277,3 +277,19 @@ bool ck_json_is_deep(const char *text, size_t length)
     }
     return depth > CK_JSON_DEPTH_MAX;
 }
+
+/* A value is the first one after a bracket, or follows a comma. An empty list counts as two. */
+bool ck_json_has_more_values(const char *text, size_t length, size_t max)
+{
+    size_t values = 1;
+    bool quoted = false;
+    for (size_t i = 0; i < length && values <= max; i++) {
+        if (text[i] == '"')
+            quoted = !quoted;
+        else if (quoted)
+            i += text[i] == '\\'; /* as above */
+        else
+            values += text[i] == '{' || text[i] == '[' || text[i] == ',';
+    }
+    return values > max;
+}

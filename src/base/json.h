@@ -67,4 +67,10 @@ size_t ck_json_room(const struct ck_json *json);
  */
 bool ck_json_is_deep(const char *text, size_t length);
 
+/*
+ * Has the text more than max values? Callers ask this before they parse a text that others wrote: an
+ * empty list has two bytes there, and more than 100 in memory.
+ */
+bool ck_json_has_more_values(const char *text, size_t length, size_t max);
+
 #endif

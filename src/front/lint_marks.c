@@ -3,41 +3,27 @@
  */
 #include "front/lint_marks.h"
 
-#include "base/file.h"
+#include "front/baseline_file.h"
 #include "front/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BASELINE_MAX ((size_t)256 << 20) /* bytes of a report */
-
-static int fail(const char *path, const char *why, struct choke_error *error)
-{
-    return ck_text_error(error, CHOKE_INVALID, EINVAL, "cannot use baseline '%s': %s", CK_TEXT_SAFE(path), why);
-}
+#define REMEDY "make one with 'chokepoint lint --format json'"
 
 /* An object with the fingerprints of a report; NULL and *error if it is not one. */
 static json_t *load(const char *path, struct choke_error *error)
 {
-    size_t length = 0;
-    char *text = NULL;
-    int r = ck_file_read(AT_FDCWD, path, 0, BASELINE_MAX, &text, &length);
-
-    if (r < 0) {
-        (void)fail(path, r == -EINVAL ? "it is not a regular file" : strerror(-r), error);
+    json_t *report = ck_baseline_file_load(path, REMEDY, error);
+    if (!report)
         return NULL;
-    }
-    /* jansson's message is not used: it quotes the file. */
-    json_t *report = json_loadb(text, length, 0, NULL);
-    free(text);
     const json_t *findings = json_object_get(report, "findings");
     json_t *known = json_is_array(findings) && json_object_get(report, "clean") ? json_object() : NULL;
     if (!known)
-        (void)fail(path, "it is not a report of lint; make one with 'chokepoint lint --format json'", error);
+        (void)ck_baseline_file_refuse(path, "it is not a report of lint; " REMEDY, error);
     for (size_t i = 0; known && i < json_array_size(findings); i++) {
         const char *name = json_string_value(json_object_get(json_array_get(findings, i), "fingerprint"));
         if (name)

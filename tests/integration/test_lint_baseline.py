@@ -62,7 +62,8 @@ def test_each_form_knows_the_baseline(tree, form):
         assert len({result["partialFingerprints"]["chokepoint/v1"] for result in results}) == 3
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"findings": []}', '{"findings": {}, "clean": true}', pytest.param("[" * 1000000, id="depth")])
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"findings": []}', '{"findings": {}, "clean": true}', pytest.param("[" * 1000000, id="depth"),
+                                  pytest.param('{"clean": true, "findings": [[]' + ",[]" * 1100000 + "]}", id="values")])
 def test_an_unusable_baseline_is_an_error(tree, text):
     baseline = tree.box.file("outside/baseline.json", text)
     answer = tree.call("--baseline", baseline)
@@ -74,6 +75,8 @@ def test_a_baseline_that_is_no_file_is_not_waited_for(tree):
     for path in (tree.box.outside / "fifo", tree.box.outside, "/dev/zero"):
         answer = tree.call("--baseline", path)
         assert answer.status == 125 and b"it is not a regular file" in answer.err, answer
+    os.truncate(tree.box.file("outside/huge", "["), 65 << 20)
+    assert b"it has more than 64 MiB" in tree.call("--baseline", tree.box.outside / "huge").err
     answer = tree.call("--baseline", tree.box.outside / "none")
     assert answer.status == 125 and b"No such file" in answer.err
 

@@ -151,6 +151,22 @@ static void every_byte_comes_back(void **state)
     }
 }
 
+/* What is in a string is no value, and an escaped quote does not end one. */
+static void values_are_counted_before_they_are_made(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t values;
+    } cases[] = {{"", 1},           {"1", 1}, {"[1,2]", 3}, {"[[],[]]", 5}, {"{\"a\":1}", 2}, {"\"[,{\\\",[\"", 1},
+                 {"[\"a,b\",1]", 3}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        size_t length = strlen(cases[i].text);
+        assert_false(ck_json_has_more_values(cases[i].text, length, cases[i].values));
+        assert_true(ck_json_has_more_values(cases[i].text, length, cases[i].values - 1));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +175,7 @@ int main(void)
         cmocka_unit_test(nothing_is_written_after_the_end),
         cmocka_unit_test(what_was_written_since_a_mark_can_be_taken_back),
         cmocka_unit_test(every_byte_comes_back),
+        cmocka_unit_test(values_are_counted_before_they_are_made),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
