@@ -479,17 +479,29 @@ static bool has_quoted(const struct ck_lint_source *source, const char *text)
     return false;
 }
 
+/* Has the first line the word zx, as in "#!/usr/bin/env -S npx zx --quiet"? */
+static bool is_zx_script(const struct ck_lint_source *source)
+{
+    const char *at = source->text, *end = source->length ? memchr(at, '\n', source->length) : NULL;
+
+    end = end ? end : source->text + source->length;
+    if (end - at < 2 || memcmp(at, "#!", 2) != 0)
+        return false;
+    while ((at = memmem(at + 1, (size_t)(end - at - 1), "zx", 2))) {
+        bool begins = strchr("!/ \t", at[-1]);
+        if (begins && (at + 2 == end || strchr(" \t\r@", at[2])))
+            return true;
+    }
+    return false;
+}
+
 /*
  * Two packages make their functions global when they are imported. The text is searched once for
  * each: a comment that has the quoted name only makes a free `exec` a finding.
  */
 static void find_global_modules(const struct ck_lint_source *source, const char *modules[CK_GLOBAL_MODULES])
 {
-    static const char interpreter[] = "#!/usr/bin/env zx";
-    bool is_script =
-        source->length > strlen(interpreter) && memcmp(source->text, interpreter, strlen(interpreter)) == 0;
-
-    modules[0] = is_script || has_quoted(source, "zx/globals") ? "zx" : NULL;
+    modules[0] = is_zx_script(source) || has_quoted(source, "zx/globals") ? "zx" : NULL;
     modules[1] = has_quoted(source, "shelljs/global") ? "shelljs" : NULL;
 }
 

@@ -159,3 +159,9 @@ exec('ls');
 //: a script that zx runs
 #!/usr/bin/env zx
 await $`ls`;  //> js-process-package
+//: a script that npx finds zx for
+#!/usr/bin/env -S npx zx --quiet
+await $`ls`;  //> js-process-package
+//: a script that another program runs, with zx in its name
+#!/usr/bin/env zxcvbn
+await $`ls`;

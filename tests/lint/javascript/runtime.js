@@ -55,6 +55,9 @@ shell.exec('ls');  //> js-process-package
 //: zx
 import { $ } from 'zx';
 await $`ls`;  //> js-process-package
+//: zx without a promise
+import { $ } from 'zx';
+$.sync`ls`;  //> js-process-package
 //: node-pty
 const pty = require('node-pty');
 pty.spawn('bash', []);  //> js-process-package
