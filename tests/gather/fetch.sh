@@ -11,6 +11,10 @@ wget -q --no-check-certificate -O- https://localhost/x >x # FIND sh-tls-unverifi
 git -c http.sslVerify=false clone https://localhost/x # FIND sh-tls-unverified
 git config --global http.sslVerify false # FIND sh-tls-unverified
 npm config set strict-ssl false # FIND sh-tls-unverified
+export NODE_TLS_REJECT_UNAUTHORIZED=0 # FIND sh-tls-unverified
+NODE_TLS_REJECT_UNAUTHORIZED='0' node server.js # FIND sh-tls-unverified
+GIT_SSL_NO_VERIFY=true git clone https://localhost/x # FIND sh-tls-unverified
+NODE_TLS_REJECT_UNAUTHORIZED=1
 curl -fsSL https://localhost/x
 curl --cacert ca.pem https://localhost/x
 wget https://localhost/x

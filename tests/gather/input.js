@@ -9,6 +9,15 @@ res.redirect("https://" + req.headers.host); // FIND js-redirect-of-input
 res.redirect(req.query.next || "/"); // FIND js-redirect-of-input
 redirect(url.searchParams.get("next")); // FIND js-redirect-of-input
 c.redirect(decodeURIComponent(req.query.to)); // FIND js-redirect-of-input
+res.writeHead(302, { Location: req.query.url }); // FIND js-redirect-of-input
+res.setHeader("Location", req.query.url); // FIND js-redirect-of-input
+res.set('location', req.body.url); // FIND js-redirect-of-input
+window.location = new URLSearchParams(location.search).get("next"); // FIND js-redirect-of-input
+location.href = url.searchParams.get("next") || "/"; // FIND js-redirect-of-input
+res.writeHead(302, { Location: "/users/" + req.params.id });
+res.setHeader("Location", "/users");
+const record = { location: req.body.city };
+window.location = "/search?q=" + new URLSearchParams(location.search).get("q");
 res.redirect("/users/" + req.params.id);
 res.redirect(`/users/${req.params.id}`);
 res.redirect("/index");

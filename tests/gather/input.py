@@ -12,6 +12,11 @@ redirect(request.headers["Referer"])  # FIND py-redirect-of-input
 redirect(url_for("index"))
 redirect("/index")
 redirect("/page", code=request.args["code"])
+redirect(url_for("page", name=request.args["name"]))
+redirect(reverse("page", args=[request.GET["name"]]))
+redirect("/search?q=" + request.args["q"])
+redirect(f"/users/{request.args['id']}")
+redirect("//" + request.args["host"])  # FIND py-redirect-of-input
 # redirect(request.args["next"])
 
 requests.get(request.args["url"])  # FIND py-request-of-input
@@ -25,7 +30,15 @@ session.get("http://" + request.values["host"])  # FIND py-request-of-input
 urllib.request.urlopen(request.args["url"])  # FIND py-request-of-input
 urlopen(self.get_argument("url"))  # FIND py-request-of-input
 http.request("GET", request.POST["url"])  # FIND py-request-of-input
+session.request(method="GET", url=request.args["url"])  # FIND py-request-of-input
 requests.get(URL, timeout=3)
+requests.post("https://api.example.org/", data=request.form)
+requests.post(URL, json=request.json, headers=headers)
+requests.get(URL, params=request.args)
+requests.post(URL, request.form)
+requests.get(f"https://api.example.org/users/{request.args['id']}")
+requests.get("https://api.example.org/users/" + request.args["id"])
+requests.get(f"https://api.example.org{request.args['path']}")  # FIND py-request-of-input
 requests.get(url)
 cache.get(request.args["key"])
 # requests.get(request.args["url"])

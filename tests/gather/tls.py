@@ -11,6 +11,11 @@ context.check_hostname = False  # FIND py-tls-unverified
 urllib3.PoolManager(cert_reqs="CERT_NONE")  # FIND py-tls-unverified
 ssl.wrap_socket(sock, cert_reqs=ssl.CERT_NONE)  # FIND py-tls-unverified
 urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)  # FIND py-tls-unverified
+aiohttp.TCPConnector(ssl=False)  # FIND py-tls-unverified
+aiohttp.TCPConnector(limit=3, verify_ssl=False)  # FIND py-tls-unverified
+session.get(url, ssl=False)  # FIND py-tls-unverified
+aiohttp.TCPConnector(ssl=context)
+smtp.connect(host, ssl=False)
 requests.get(url, verify=True)
 requests.get(url, verify="ca.pem")
 store.read(oid, verify=False)

@@ -20,7 +20,8 @@ crypto.createHash("sha1").update(user.password); // FIND js-sha1 js-weak-hash-of
 crypto.createHash("sha256").update(password).digest("hex"); // FIND js-weak-hash-of-secret
 createHash("sha256").update(salt + pwd); // FIND js-weak-hash-of-secret
 createHash('sha256').update(`${salt}${passwd}`); // FIND js-weak-hash-of-secret
-crypto.createHash("SHA256").update(form.passphrase, "utf8").digest();
+crypto.createHash("SHA256").update(form.passphrase, "utf8").digest(); // FIND js-weak-hash-of-secret
+crypto.createHash("SHA256").update(form.name, "utf8").digest();
 crypto.createHash("sha-256").update(passphrase); // FIND js-weak-hash-of-secret
 crypto.createHash("md5").update(this.password); // FIND js-weak-hash js-weak-hash-of-secret
 const stored = crypto.createHash("sha1").update(newPassword).digest("base64"); // FIND js-sha1 js-weak-hash-of-secret
