@@ -301,12 +301,17 @@ static void show_notes(struct gather *gather)
     free(text);
 }
 
-/* A skipped probe does not apply, so --require ignores it. */
+/*
+ * A skipped probe does not apply, so --require ignores it; but a FIFO in the repository must not be
+ * enough to make a probe not apply.
+ */
 static bool is_lacking(const struct ck_gathering *gathering)
 {
-    for (size_t i = 0; i < gathering->count; i++)
-        if (gathering->reports[i].state != CK_PROBE_STATE_OK && gathering->reports[i].state != CK_PROBE_STATE_SKIPPED)
+    for (size_t i = 0; i < gathering->count; i++) {
+        const struct ck_probe_report *report = &gathering->reports[i];
+        if (report->blocked || (report->state != CK_PROBE_STATE_OK && report->state != CK_PROBE_STATE_SKIPPED))
             return true;
+    }
     return false;
 }
 

@@ -117,6 +117,7 @@ static void skip_blocking(struct ck_probe_run *run, const char *prefix, const ch
 {
     const struct ck_probe *probe = run->report->probe;
 
+    run->report->blocked = true;
     ck_probe_run_end(run, CK_PROBE_STATE_SKIPPED, "'%s%s' is a FIFO or a device, and '%s' would wait for it; remove it",
                      prefix, CK_TEXT_SAFE(path), CK_TEXT_SAFE(probe->tool));
 }

@@ -49,6 +49,7 @@ struct ck_probe_report {
     struct ck_call_report *calls;
     size_t call_count;
     bool files_cut;                /* more files matched than its calls were given */
+    bool blocked;                  /* skipped because of a FIFO or a device: it applies all the same */
     struct ck_evidence evidence;   /* document is NULL unless ok */
     uint64_t started_us, ended_us; /* since the start of the gather; 0 if it did not run */
 };

@@ -125,6 +125,18 @@ def test_tool_that_may_open_anything_is_not_started(user_box):
         assert found.lines(name) == ["text"]
 
 
+def test_fifo_does_not_make_require_pass(user_box):
+    """A gate in CI would be open otherwise: the probe that looks for findings did not run."""
+    box = user_box
+    box.file("root/a.txt", "text\n")
+    probes = write_probes(box, probe("all", "sh", "-c", "cat a.txt"))
+    policy = box.write_policy([box.entry("sh", execs=["cat"])], name="policy/sh.yaml")
+    assert gather(box, "--require", "--probes", probes, policy=policy).status == 0
+    os.mkfifo(box.root / "pipe")
+    found = gather(box, "--require", "--probes", probes, policy=policy)
+    assert found.status == 1 and found.states["all"] == "skipped"
+
+
 def test_bare_repository_is_a_git_directory(user_box):
     box = user_box
     repo = Repository(box)
