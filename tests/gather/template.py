@@ -1,4 +1,4 @@
-import jinja2
+import jinja2  # for pages of HTML
 from jinja2 import Environment, FileSystemLoader
 
 jinja2.Environment(autoescape=False)  # FIND py-template-unescaped
@@ -16,5 +16,7 @@ markupsafe.Markup("<b>{}</b>".format(name))  # FIND py-template-unescaped
 jinja2.Environment(autoescape=True)
 Environment(loader=loader, autoescape=jinja2.select_autoescape())
 mark_safe("<br>")
+mark_safe("<b>%s</b>" % escape(name))
+mark_safe("<b>{}</b>".format(conditional_escape(name)))
 Markup("<b>%s</b>") % name
 # jinja2.Environment(autoescape=False)

@@ -10,6 +10,10 @@ int run(CURL *curl, SSL_CTX *ctx)
         return 1;
     curl_easy_setopt( // FIND c-tls-unverified
         curl, CURLOPT_SSL_VERIFYPEER, 0L);
+    if (!ssl_verify)
+        curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L); // FIND c-tls-choice
+    if (ready)
+        curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L); // FIND c-tls-unverified
     curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 1L);
     curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 2L);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT, 0L);

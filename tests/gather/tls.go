@@ -15,6 +15,12 @@ func run(config *tls.Config, transport *http.Transport) {
 	dial(tls.Client(c, &tls.Config{InsecureSkipVerify: true})) // FIND go-tls-unverified
 	configs := []*tls.Config{{InsecureSkipVerify: true}}     // FIND go-tls-unverified
 	options.TLS.InsecureSkipVerify = true                    // FIND go-tls-unverified
+	if options.Insecure {
+		config.InsecureSkipVerify = true // FIND go-tls-choice
+	}
+	if ready {
+		config.InsecureSkipVerify = true // FIND go-tls-unverified
+	}
 	config.InsecureSkipVerify = false
 	config.InsecureSkipVerify = insecure
 	dial(&tls.Config{ServerName: "x"})

@@ -16,6 +16,7 @@ aiohttp.TCPConnector(limit=3, verify_ssl=False)  # FIND py-tls-unverified
 session.get(url, ssl=False)  # FIND py-tls-unverified
 aiohttp.TCPConnector(ssl=context)
 smtp.connect(host, ssl=False)
+manifests.get(name, node, verify=False)
 requests.get(url, verify=True)
 requests.get(url, verify="ca.pem")
 store.read(oid, verify=False)

@@ -5,6 +5,21 @@ subprocess.run(command, shell=True)  # FIND py-shell-of-value
 subprocess.Popen(self.command, shell=True, text=True)  # FIND py-shell-of-value
 subprocess.check_output(commands[0], shell=True)  # FIND py-shell-of-value
 subprocess.run("ls", shell=True)
+subprocess.run(args, shell=True)
+subprocess.run("ls %s" % name, shell=True)  # FIND py-shell-of-made-text
+subprocess.run("ls %s" % shlex.quote(name), shell=True)
+eval(name)  # FIND py-eval-of-value
+eval(request.args["e"])  # FIND py-eval-of-value py-eval-of-input
+exec(response.text, scope)  # FIND py-eval-of-value py-eval-of-input
+eval(input())  # FIND py-eval-of-value py-eval-of-input
+eval(shape.geojson)  # FIND py-eval-of-value py-eval-of-input
+exec(compile(text, "x", "exec"))
+exec("response = 1")
+cursor.execute("SELECT a FROM %s WHERE b = %%s" % table, [value])
+cursor.execute("UPDATE %s SET %s = %%s WHERE c < %%s" % (table, column), [value, c])
+cursor.execute("SELECT a FROM t WHERE b LIKE '%%%s%%'" % value)  # FIND py-sql-of-made-text
+cursor.execute(f"SELECT a FROM {t}, u WHERE u.a = {t}.a")
+cursor.execute(f"SELECT a FROM t WHERE b = '{value}' AND c = 1")  # FIND py-sql-of-made-text
 subprocess.run(command, shell=False)
 functools.partial(yaml.load, Loader=SafeLoader)
 yaml.load(text, Loader=OwnSafeLoader)
@@ -32,5 +47,4 @@ marshal.loads(socket_bytes)  # FIND py-pickle-load py-pickle-of-input
 pickle.loads(state)  # FIND py-pickle-load
 os.system("kill %d" % number)
 os.system("kill %s" % name)  # FIND py-os-system-of-made-text
-exec(compile(text, "x", "exec"))
 cursor.execute("SELECT a FROM t WHERE b IN (%s)" % ",".join("?" * 3))

@@ -96,6 +96,27 @@ def test_tests_and_the_like_come_after_sources(planted):
     assert by_place["docs/a.py", "py-tls-unverified"][0] == "document"
 
 
+def test_what_others_wrote_and_keys_for_tests_are_less_severe(planted):
+    key = "-----BEGIN " + "PRIVATE KEY-----\n" + "MIIBxwIBAAJhAKD0YSHy73nUgysO13XsJmd4fHiFyQ00R7VVu2iV9Qco\n"
+    for path in ("deps/a.py", "pkg/subprojects/a.py"):
+        (planted.root / path).parent.mkdir(parents=True)
+        planted.file(f"root/{path}", "requests.get(url, verify=False)\n")
+    for path in ("assertstest/dev.pem", "pkg/testkeys.pem", "conf/server.pem"):
+        (planted.root / path).parent.mkdir(exist_ok=True)
+        planted.file(f"root/{path}", key)
+    found = {one["path"]: (one["place"], one["severity"]) for one in document_of(planted)["findings"]}
+    assert found["deps/a.py"] == found["pkg/subprojects/a.py"] == ("vendored", "info")
+    assert found["assertstest/dev.pem"] == found["pkg/testkeys.pem"] == ("source", "low")
+    assert found["conf/server.pem"] == ("source", "high")
+
+
+def test_code_of_a_value_is_info_and_of_input_is_not(planted):
+    planted.file("root/a.py", "eval(name)\neval(request.args['e'])\n")
+    planted.file("root/a.ts", "eval(name);\neval(req.query.e);\n")
+    found = {(one["path"], one["line"]): one["severity"] for one in document_of(planted)["findings"]}
+    assert [found[place] for place in (("a.py", 1), ("a.ts", 1), ("a.py", 2), ("a.ts", 2))] == ["info", "info", "medium", "medium"]
+
+
 def test_a_long_line_hides_nothing_in_a_language_that_is_written_by_hand(planted):
     """A long line means that a program made a script smaller: of JavaScript, but not of a shell or of Python."""
     padding = "x" * 5000

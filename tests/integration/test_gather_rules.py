@@ -42,7 +42,7 @@ def texts():
     files["tokens.txt"[:-4] + ".conf"] = "".join(
         f"key = {form.format(token)} # FIND secret_shape\n" for token in TOKENS for form in STRINGS[:3])
     files["strings.conf"] = "".join(f"{form.format(TOKENS[0])} # FIND secret_shape\n" for form in STRINGS)
-    files["clean.conf"] = "AKIAshort\nghp_short\nxAKIA" + "A" * 16 + "\nsk_live_\nhf_" + "a" * 40 + "\n"
+    files["clean.conf"] = "AKIAshort\nAK" "IAIOSFODNN7EXAMPLE\nghp_short\nxAKIA" + "A" * 16 + "\nsk_live_\nhf_" + "a" * 40 + "\n"
     return files
 
 

@@ -26,8 +26,10 @@
 static const struct {
     const char *rule, *severity;
 } severities[] = {
-    {"sh-pipe-shell", "high"},   {"python-yaml-unsafe", "medium"}, {"js-eval", "medium"},
-    {"js-timer-text", "medium"}, {"js-worker-text", "medium"},
+    {"sh-pipe-shell", "high"},
+    {"python-yaml-unsafe", "medium"},
+    {"js-timer-text", "medium"},
+    {"js-worker-text", "medium"},
 };
 
 static const char *severity_of(const char *rule)
