@@ -22,7 +22,14 @@ int run(CURL *curl, SSL_CTX *ctx)
     int r = curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0); // FIND c-tls-unverified
     SSL_CTX_set_verify(ctx, SSL_VERIFY_NONE, NULL);
     // curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
-    gets(line); // FIND c-unbounded-read
-    EVP_md5();  // FIND c-weak-hash
+    gets(line);         // FIND c-unbounded-read
+    system(argv[1]);    // FIND c-shell-of-value c-shell-of-input
+    popen(optarg, "r"); // FIND c-shell-of-value c-shell-of-input
+    system(command);    // FIND c-shell-of-value
+    system("ls argv");
+    printf(text);          // FIND c-format-of-value
+    fprintf(stderr, text); // FIND c-format-of-value
+    fprintf(stderr, "text");
+    EVP_md5(); // FIND c-weak-hash
     return 0;
 }
