@@ -1,17 +1,24 @@
 #!/usr/bin/python3
 """sample-findings.py [--seed N] [--count N] [--skip ID]... DIRECTORY DOCUMENT... - a sample of findings to judge by hand.
+sample-findings.py --table JUDGED                                          - how often each rule was useful.
 
 Each DOCUMENT is what `chokepoint gather --out` wrote for the directory of its name (without .json) in DIRECTORY. Findings
 above info are sampled without replacement and in a random order, the same for the same seed. One line of JSON each: the
 package, rule, severity, file, line and five lines around it; no judgement. docs/gather.md has the result.
+
+JUDGED has a header and one line per finding, with tabs: package, rule, severity, file, line, and "y" (useful) or "n" of each
+reader. Lines that begin with "#" are comments.
 """
 import argparse
+import collections
+import csv
 import json
 import os
 import random
 import sys
 
 AROUND = 2  # lines before and after
+COLUMNS = 5  # of a judged finding, before those of the readers
 
 
 def context(directory, finding):
@@ -26,14 +33,7 @@ def context(directory, finding):
     return [f"{first + number + 1}: {line[:300]}" for number, line in enumerate(lines[first:finding["line"] + AROUND])]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=24)
-    parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--skip", action="append", default=[], help="a package that is left out")
-    parser.add_argument("directory")
-    parser.add_argument("documents", nargs="+")
-    given = parser.parse_args()
+def sample(given):
     found = []
     for path in sorted(given.documents):
         package = os.path.basename(path).removesuffix(".json")
@@ -48,6 +48,53 @@ def main():
                           "place": finding["place"], "message": finding["message"], "file": finding["path"],
                           "line": finding["line"], "context": context(os.path.join(given.directory, package), finding)}))
     print(f"{len(chosen)} of {len(found)} findings above info", file=sys.stderr)
+
+
+def agreement(rows):
+    """The share of equal judgements of the first two readers, and Cohen's kappa."""
+    pairs = [(row[COLUMNS] == "y", row[COLUMNS + 1] == "y") for row in rows]
+    same = sum(one == other for one, other in pairs) / len(pairs)
+    useful = [sum(pair[reader] for pair in pairs) / len(pairs) for reader in (0, 1)]
+    by_luck = useful[0] * useful[1] + (1 - useful[0]) * (1 - useful[1])
+    return same, (same - by_luck) / (1 - by_luck) if by_luck < 1 else 1.0
+
+
+def table(path):
+    with open(path, encoding="utf-8") as file:
+        header, *rows = csv.reader((line for line in file if not line.startswith("#")), delimiter="\t")
+    readers = header[COLUMNS:]
+    wrong = [row for row in rows if len(row) != len(header) or set(row[COLUMNS:]) - {"y", "n"}]
+    if not readers or not rows or wrong:
+        sys.exit(f"{path}: not a list of judged findings" + (f": {wrong[0]}" if wrong else ""))
+    print("| rule | judged |" + "".join(f" useful, {reader} |" for reader in readers))
+    print("|---|---|" + "---|" * len(readers))
+    for key, kinds in ((1, "rule"), (2, "severity"), (None, "all")):
+        counts = collections.Counter(row[key] if key else "all" for row in rows)
+        for kind, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+            useful = [sum(row[COLUMNS + number] == "y" for row in rows if not key or row[key] == kind)
+                      for number in range(len(readers))]
+            name = f"`{kind}`" if kinds == "rule" else f"*{kind}*"
+            print(f"| {name} | {count} |" + "".join(f" {number} |" for number in useful))
+    if len(readers) > 1:
+        same, kappa = agreement(rows)
+        print(f"\nThe readers agree on {same:.0%} (Cohen's kappa {kappa:.2f}).")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=24)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--skip", action="append", default=[], help="a package that is left out")
+    parser.add_argument("--table", metavar="JUDGED", help="a list of judged findings")
+    parser.add_argument("directory", nargs="?")
+    parser.add_argument("documents", nargs="*")
+    given = parser.parse_args()
+    if given.table:
+        table(given.table)
+    elif given.directory and given.documents:
+        sample(given)
+    else:
+        parser.error("a directory and documents, or --table")
     return 0
 
 

@@ -110,3 +110,22 @@ def test_typescript_has_the_rules_of_javascript():
     answer = subprocess.run(["/usr/bin/python3", TOP / "tools/gen/probe-rules.py", "--check"], capture_output=True, check=False,
                             stdin=subprocess.DEVNULL)
     assert answer.returncode == 0, answer.stderr.decode()
+
+
+@pytest.mark.parametrize("name", ["ten-large", "unseen"])
+def test_the_table_of_precision_is_what_was_judged(name):
+    tool = ["/usr/bin/python3", TOP / "tools/sample-findings.py", "--table", TOP / f"tests/judged/{name}.tsv"]
+    answer = subprocess.run(tool, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+    assert answer.returncode == 0, answer.stderr.decode()
+    assert answer.stdout.decode().rstrip() in (TOP / "docs/gather.md").read_text(encoding="utf-8")
+
+
+def test_two_readers_have_an_agreement(tmp_path):
+    rows = ["# names", "package\trule\tseverity\tfile\tline\tone\tother", "a\tx\thigh\ta.c\t1\ty\ty", "a\tx\thigh\ta.c\t2\tn\tn",
+            "a\ty\tlow\ta.c\t3\ty\tn", "a\ty\tlow\ta.c\t4\tn\tn"]
+    (tmp_path / "judged.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    answer = subprocess.run(["/usr/bin/python3", TOP / "tools/sample-findings.py", "--table", tmp_path / "judged.tsv"],
+                            capture_output=True, check=True, stdin=subprocess.DEVNULL)
+    said = answer.stdout.decode()
+    assert "| `x` | 2 | 1 | 1 |" in said and "| *all* | 4 | 2 | 1 |" in said
+    assert "The readers agree on 75% (Cohen's kappa 0.50)." in said
