@@ -90,20 +90,44 @@ void ck_fleet_url_host(const char *url, char dst[CK_FLEET_HOST_SIZE])
 
 /* ---- paths ---- */
 
-/* Without symlinks if it exists; else only absolute, without "." and "..". NULL: out of memory. */
-static char *normalize_path(const char *line)
+static char *join(const char *directory, const char *name)
 {
-    char *resolved = realpath(line, NULL);
-    char directory[PATH_MAX];
     char *whole = NULL;
+    return asprintf(&whole, "%s/%s", strcmp(directory, "/") == 0 ? "" : directory, name) < 0 ? NULL : whole;
+}
 
-    if (resolved)
-        return resolved;
-    if (line[0] == '/')
-        return strdup(line);
-    if (!getcwd(directory, sizeof(directory)) || asprintf(&whole, "%s/%s", directory, line) < 0)
-        return NULL;
-    return whole;
+/* The last name of a path is missing. ret_whole is set unless its directory is missing, too; false: out of memory. */
+static bool resolve_directory(const char *path, char **ret_whole)
+{
+    CK_HEAP char *copy = ck_heap_own(strdup(path));
+    char directory[PATH_MAX];
+
+    if (!copy)
+        return false;
+    for (size_t length = strlen(copy); length > 1 && copy[length - 1] == '/'; length--)
+        copy[length - 1] = '\0';
+    char *slash = strrchr(copy, '/');
+    const char *name = slash ? slash + 1 : copy;
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return true;
+    if (slash)
+        *slash = '\0';
+    if (!realpath(!slash ? "." : slash == copy ? "/" : copy, directory))
+        return true;
+    *ret_whole = join(directory, name);
+    return *ret_whole;
+}
+
+char *ck_fleet_list_path(const char *path)
+{
+    char directory[PATH_MAX];
+    char *whole = realpath(path, NULL);
+
+    if (whole || !resolve_directory(path, &whole) || whole)
+        return whole;
+    if (path[0] == '/')
+        return strdup(path);
+    return getcwd(directory, sizeof(directory)) ? join(directory, path) : NULL;
 }
 
 /* ---- names ---- */
@@ -190,7 +214,7 @@ static int add_line(struct ck_fleet_list *list, const char *line, size_t number,
             return ck_text_error(error, CHOKE_INVALID, EINVAL, "line %zu of the list: %s", number, fault);
         where = url ? strdup(url) : NULL;
     } else {
-        where = normalize_path(line);
+        where = ck_fleet_list_path(line);
     }
     return where && ck_fleet_list_add(list, where, is_url) == 0 ? 0 : out_of_memory(error);
 }

@@ -45,6 +45,12 @@ void ck_fleet_list_done(struct ck_fleet_list *list);
 /* where is in normal form; it is taken over. Returns 0 or -ENOMEM. */
 int ck_fleet_list_add(struct ck_fleet_list *list, char *where, bool is_url);
 
+/*
+ * The normal form of a path: absolute, and without symlinks, "." and "..". What does not exist has that of its directory and
+ * its name, so that it has the same form when it is there; if the directory is missing too, it is only absolute. NULL: out of memory.
+ */
+char *ck_fleet_list_path(const char *path);
+
 /* A name that ck_fleet_list_add can have made? Names come from files, and become parts of paths. */
 bool ck_fleet_name_is_valid(const char *name);
 
