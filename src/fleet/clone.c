@@ -118,17 +118,15 @@ void ck_clone_remove(struct ck_clone *checkout)
 
 /* ---- what the policy says ---- */
 
-/* The hosts of the list that the policy does not grant, with ", " between them. */
-static char *refused_hosts(struct choke_context *context, const struct ck_fleet_area *area,
-                           const struct ck_fleet_list *list, struct choke_error *ret_why)
+/* The hosts of the list that the policy does not grant, with ", " between them. root: as a clone has it. */
+static char *refused_hosts(struct choke_context *context, const char *root, const struct ck_fleet_list *list,
+                           struct choke_error *ret_why)
 {
     char *text = NULL;
     size_t size = 0, shown = 0;
-    char last[CK_FLEET_HOST_SIZE] = "", root[PATH_MAX];
+    char last[CK_FLEET_HOST_SIZE] = "";
     FILE *out = open_memstream(&text, &size);
 
-    /* The copy of the policy must not be beneath the root of a call. */
-    (void)snprintf(root, sizeof(root), "%.*s/documents", PATH_MAX - 16, area->path);
     for (size_t i = 0; out && i < list->count; i++) {
         struct choke_decision *decision = NULL;
         struct choke_error error;
@@ -155,12 +153,16 @@ static char *refused_hosts(struct choke_context *context, const struct ck_fleet_
     return text;
 }
 
-int ck_clone_check(struct choke_context *context, const struct ck_fleet_area *area, const struct ck_fleet_list *list,
-                   struct choke_error *error)
+int ck_clone_check(struct choke_context *context, const struct ck_fleet_list *list, struct choke_error *error)
 {
     struct choke_error why = {0};
-    CK_HEAP char *hosts = refused_hosts(context, area, list, &why);
+    struct ck_temporary temporary = {0};
 
+    int r = ck_temporary_make(CK_TEMPORARY_CLONE, &temporary);
+    if (r < 0)
+        return ck_text_error(error, CHOKE_NONE, -r, "cannot make a temporary directory: %s", strerror(-r));
+    CK_HEAP char *hosts = refused_hosts(context, temporary.path, list, &why);
+    ck_temporary_remove(&temporary);
     if (!hosts)
         return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
     if (hosts[0] != '\0')

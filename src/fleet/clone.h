@@ -10,7 +10,7 @@
 #define CK_FLEET_CLONE_H
 
 #include "chokepoint.h"
-#include "fleet/area.h"
+#include "fleet/list.h"
 #include "gather/temporary.h"
 
 struct ck_fleet_worker;
@@ -30,9 +30,8 @@ void ck_clone_remove(struct ck_clone *checkout);
 
 /*
  * Does the policy let each URL of the list be cloned? If not, the message has the lines of a policy
- * that does.
+ * that does. Nothing but a temporary directory is made, and that is removed.
  */
-int ck_clone_check(struct choke_context *context, const struct ck_fleet_area *area, const struct ck_fleet_list *list,
-                   struct choke_error *error);
+int ck_clone_check(struct choke_context *context, const struct ck_fleet_list *list, struct choke_error *error);
 
 #endif

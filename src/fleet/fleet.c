@@ -51,14 +51,32 @@ static int read_file(struct run *run, enum ck_fleet_file file, const char *path,
 }
 
 /* A tool with a writable root could write there, and the next look at the repository would find documents. */
-static int check_places(const struct run *run, struct choke_error *error)
+static int check_place(const struct run *run, const char *path, struct choke_error *error)
 {
     for (size_t i = 0; i < run->list.count; i++)
-        if (!run->list.items[i].is_url && ck_path_beneath(run->list.items[i].where, run->area.path))
+        if (!run->list.items[i].is_url && ck_path_beneath(run->list.items[i].where, path))
             return ck_text_error(error, CHOKE_INVALID, EINVAL,
                                  "'%s' is in the repository '%s' of the list; take a directory outside of it",
-                                 CK_TEXT_SAFE(run->area.path), CK_TEXT_SAFE(run->list.items[i].where));
+                                 CK_TEXT_SAFE(path), CK_TEXT_SAFE(run->list.items[i].where));
     return 0;
+}
+
+/* What can be wrong is found before the directory is made: that has the settings of its first start for ever. */
+static int check_first(const struct run *run, struct choke_error *error)
+{
+    struct choke_options context = run->options->context;
+    CK_HEAP char *out = ck_heap_own(ck_fleet_list_path(run->options->out));
+
+    if (!out)
+        return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
+    context.on_event = NULL;
+    context.policy_path = run->options->policy;
+    int r = check_place(run, out, error);
+    if (r == 0)
+        r = ck_fleet_setup_check_policy(&context, &run->list, error);
+    if (r == 0 && run->options->engine == CK_FLEET_ENGINE_SLURM)
+        r = ck_slurm_run_check(&context, error);
+    return r;
 }
 
 static void fill_task(struct run *run)
@@ -89,18 +107,18 @@ static int make_ready(struct run *run, struct choke_error *error)
         r = read_file(run, CK_FLEET_FILE_POLICY, run->options->policy, error);
     if (r == 0)
         r = read_file(run, CK_FLEET_FILE_PROBES, run->options->probes, error);
+    if (r == 0)
+        r = check_first(run, error);
     const struct ck_fleet_settings settings = {
         .only = run->only.names, .texts = {run->texts[CK_FLEET_FILE_POLICY], run->texts[CK_FLEET_FILE_PROBES]}};
     if (r == 0)
         r = ck_fleet_area_make(&run->area, run->options->out, &settings, error);
     if (r == 0)
-        r = check_places(run, error);
+        r = check_place(run, run->area.path, error);
     if (r < 0)
         return r;
     fill_task(run);
-    r = ck_fleet_setup_check(&run->task, &run->list, error);
-    if (r == 0 && run->options->engine == CK_FLEET_ENGINE_SLURM)
-        r = ck_slurm_run_check(&run->task, error);
+    r = ck_fleet_setup_check(&run->task, error);
     if (r == 0)
         r = ck_fleet_area_index(&run->area, &run->list, error);
     if (r == 0 && (r = ck_fleet_area_cancel(&run->area, false)) < 0)

@@ -87,7 +87,19 @@ static bool has_url(const struct ck_fleet_list *list)
     return false;
 }
 
-int ck_fleet_setup_check(const struct ck_fleet_task *task, const struct ck_fleet_list *list, struct choke_error *error)
+int ck_fleet_setup_check_policy(const struct choke_options *options, const struct ck_fleet_list *list,
+                                struct choke_error *error)
+{
+    struct choke_context *context = NULL;
+    int r = choke_context_new(options, &context, error);
+
+    if (r == 0 && has_url(list))
+        r = ck_clone_check(context, list, error);
+    choke_context_free(context);
+    return r;
+}
+
+int ck_fleet_setup_check(const struct ck_fleet_task *task, struct choke_error *error)
 {
     struct choke_context *context = NULL;
     int r = choke_context_new(&task->context, &context, error);
@@ -97,8 +109,6 @@ int ck_fleet_setup_check(const struct ck_fleet_task *task, const struct ck_fleet
         r = choke_locked(context, task->own_probes ? "another probes file" : NULL, error);
     if (r == 0)
         r = choke_locked_directory(context, task->area->fd, error);
-    if (r == 0 && has_url(list))
-        r = ck_clone_check(context, task->area, list, error);
     choke_context_free(context);
     return r;
 }

@@ -19,10 +19,14 @@ int ck_fleet_only_make(const char *const *given, const struct ck_probes *probes,
 void ck_fleet_only_done(struct ck_fleet_only *only);
 
 /*
- * Makes a context once, before anything is begun: is the policy valid, may it be used on this
- * machine, and does it let the URLs of the list be cloned?
+ * Before the directory is made, so that a refused start leaves nothing, and the next one may have another policy: is
+ * the policy valid, and does it let the URLs of the list be cloned?
  */
-int ck_fleet_setup_check(const struct ck_fleet_task *task, const struct ck_fleet_list *list, struct choke_error *error);
+int ck_fleet_setup_check_policy(const struct choke_options *options, const struct ck_fleet_list *list,
+                                struct choke_error *error);
+
+/* With the directory and its copy of the policy: may this machine use them? */
+int ck_fleet_setup_check(const struct ck_fleet_task *task, struct choke_error *error);
 
 /* The entries of list without a result; of those that failed only with retry. NULL: out of memory. */
 const struct ck_fleet_entry **ck_fleet_setup_pending(const struct ck_fleet_task *task, const struct ck_fleet_list *list,

@@ -333,10 +333,10 @@ static int watch_all(struct watch *watch, struct choke_error *error)
     return r;
 }
 
-int ck_slurm_run_check(const struct ck_fleet_task *task, struct choke_error *error)
+int ck_slurm_run_check(const struct choke_options *options, struct choke_error *error)
 {
-    struct ck_slurm slurm = {.area = task->area};
-    int r = choke_context_new(&task->context, &slurm.context, error);
+    struct ck_slurm slurm = {.fd = -1};
+    int r = choke_context_new(options, &slurm.context, error);
 
     if (r == 0)
         r = ck_slurm_check(&slurm, error);

@@ -23,7 +23,7 @@ struct ck_slurm_run {
 };
 
 /* Are the commands of Slurm in the policy? Before anything is begun. */
-int ck_slurm_run_check(const struct ck_fleet_task *task, struct choke_error *error);
+int ck_slurm_run_check(const struct choke_options *options, struct choke_error *error);
 
 /* Returns 0 when every repository has a result, or the watch was ended by a signal; else a negative errno. */
 int ck_slurm_run(const struct ck_slurm_run *run, struct choke_error *error);

@@ -114,7 +114,7 @@ static int make_ready(struct worker_process *process, struct choke_error *error)
     if (r < 0)
         return r;
     fill_task(process);
-    r = ck_fleet_setup_check(&process->task, &(struct ck_fleet_list){0}, error);
+    r = ck_fleet_setup_check(&process->task, error);
     return r < 0 ? r : choose(process, error);
 }
 

@@ -113,7 +113,7 @@ def test_urls_need_a_policy_and_the_message_has_its_lines(fleet):
     answer = fleet.run(policy="default")
     refused(answer, "catalog: [git-clone]",
             "grant: [{name: git, subcommand: clone, egress: [git.example.org, other.example.org]}]")
-    assert not (fleet.out / "index.json").exists()
+    assert not fleet.out.exists()  # so that the same command with a policy may begin there
 
 
 # ---- failures ----
@@ -182,6 +182,9 @@ def test_directories_that_are_not_for_a_fleet(fleet):
     refused(fleet.run(out="/nowhere/at/all"), "No such file")
     refused(fleet.run(out=fleet.repositories[1] / "fleet"), "is in the repository")
     refused(fleet.run(out="/usr"), "another user")
+    (box.outside / "linked").symlink_to(fleet.repositories[1])
+    refused(fleet.run(out=box.outside / "linked/fleet//"), "is in the repository")
+    assert os.listdir(fleet.repositories[1]) == ["file"]
     box.own(box.directory("outside/open"), 0o777)
     refused(fleet.run(out=box.outside / "open"), "others may write")
     box.own(box.directory("outside/sealed"), 0o500)

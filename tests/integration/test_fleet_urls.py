@@ -58,4 +58,4 @@ def test_a_host_that_is_not_granted_begins_nothing(urls):
     urls.write_list(f"https://{HOST}/hostile.git", "https://other.example.org/x.git")
     answer = run(urls)
     assert answer.status == 125 and b"egress: [other.example.org]" in answer.err, answer
-    assert urls.way.network.take()["asked"] == [] and not (urls.out / "index.json").exists()
+    assert urls.way.network.take()["asked"] == [] and not urls.out.exists() and scratch(urls.box.actor.uid) == []
