@@ -10,7 +10,8 @@
  * A claim is stale when its holder is gone, never by its age: clocks differ.
  *   local MACHINE BOOT PIDNS PID START   a process; it can be looked up on its own machine only
  *   slurm JOB TASK RESTARTS              a task of Slurm
- *   index JOB INDEX ATTEMPT              a pod of a Kubernetes job; the same index is its successor
+ *   index JOB INDEX PROCESS              a pod of a Kubernetes job; the same index is its successor. PROCESS is random: nothing
+ *                                        tells a pod how many there were before it
  */
 #ifndef CK_FLEET_CLAIM_H
 #define CK_FLEET_CLAIM_H

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #define LOST_MAX 3 /* tasks that ended with a repository; then it is a failure */
@@ -45,14 +46,28 @@ static int read_submission(struct worker_process *process, struct choke_error *e
                                   CK_TEXT_SAFE(process->area.path), process->work->submission, strerror(-r));
 }
 
+/*
+ * Each process of one task has another name: that is how those that ended with a repository are counted. Slurm says how often it
+ * started a task again; Kubernetes does not.
+ */
+static void name_process(const struct ck_fleet_work *work, char dst[24])
+{
+    uint64_t number = 0;
+
+    if (work->submission > 0 || getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
+        (void)snprintf(dst, 24, "%u", work->restarts);
+    else
+        (void)snprintf(dst, 24, "%016llx", (unsigned long long)number);
+}
+
 static void fill_task(struct worker_process *process)
 {
     const struct ck_fleet_work *work = process->work;
     struct ck_fleet_task *task = &process->task;
-    char index[24], restarts[24];
+    char index[24], process_id[24];
 
     (void)snprintf(index, sizeof(index), "%u", work->index);
-    (void)snprintf(restarts, sizeof(restarts), "%u", work->restarts);
+    name_process(work, process_id);
     task->area = &process->area;
     task->context = work->context;
     task->context.policy_path = ck_fleet_area_file(&process->area, CK_FLEET_FILE_POLICY, process->policy_path);
@@ -62,7 +77,7 @@ static void fill_task(struct worker_process *process)
     task->claims.fd = process->area.claims_fd;
     task->claims.is_gone = process->submission.value ? is_gone : NULL;
     task->claims.data = &process->submission;
-    ck_claim_self_task(task->claims.self, work->kind, work->job, index, restarts);
+    ck_claim_self_task(task->claims.self, work->kind, work->job, index, process_id);
 }
 
 static int compare_entries(const void *left, const void *right)
