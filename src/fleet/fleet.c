@@ -236,6 +236,10 @@ static int work(struct run *run, struct ck_session *session, struct ck_fleet_sum
         return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
     if (run->options->limit > 0 && run->pending_count > run->options->limit)
         run->pending_count = run->options->limit;
+    if (summary->repeated > 0)
+        ck_outlet_print(
+            &session->notes, "chokepoint: %zu %s of the list %s a repository again; each is gathered once\n",
+            summary->repeated, summary->repeated == 1 ? "line" : "lines", summary->repeated == 1 ? "names" : "name");
     int r = ck_session_begin(session, error);
     if (r == 0)
         r = (run->options->engine == CK_FLEET_ENGINE_SLURM ? run_slurm : run_local)(run, session, summary, error);
