@@ -368,22 +368,42 @@ static json_t *read_index(const struct ck_fleet_area *area)
     return repositories;
 }
 
-int ck_fleet_area_index(const struct ck_fleet_area *area, const struct ck_fleet_list *list, struct choke_error *error)
+/* *ret_changed: something was not there, or was damaged. */
+static bool add_list(json_t *repositories, const struct ck_fleet_list *list, bool *ret_changed)
 {
-    json_t *repositories = read_index(area);
-    if (!repositories)
-        repositories = json_object();
-    int bad = repositories ? 0 : -1;
-
-    drop_pending(area, repositories);
-    for (size_t i = 0; !bad && i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
         const struct ck_fleet_entry *entry = &list->items[i];
         json_t *value = json_object();
-        bad = !value || json_object_set_new(value, entry->is_url ? "url" : "path", ck_jansson_bytes(entry->where)) < 0;
-        bad = json_object_set_new(repositories, entry->name, value) < 0 || bad;
+        bool bad = json_object_set_new(value, entry->is_url ? "url" : "path", ck_jansson_bytes(entry->where)) < 0;
+        if (!bad && !json_equal(value, json_object_get(repositories, entry->name))) {
+            bad = json_object_set(repositories, entry->name, value) < 0;
+            *ret_changed = true;
+        }
+        json_decref(value);
+        if (bad)
+            return false;
     }
-    json_t *index = bad ? NULL : json_pack("{s:i, s:O}", "format", FORMAT, "repositories", repositories);
-    int r = index ? write_object(area->fd, "index.json", index) : -ENOMEM;
+    return true;
+}
+
+int ck_fleet_area_index(const struct ck_fleet_area *area, const struct ck_fleet_list *list, bool keep,
+                        struct choke_error *error)
+{
+    json_t *repositories = read_index(area);
+    bool changed = !repositories;
+    int r = 0;
+
+    if (!repositories)
+        repositories = json_object();
+    size_t before = json_object_size(repositories);
+    if (!keep)
+        drop_pending(area, repositories);
+    changed = changed || json_object_size(repositories) != before;
+    json_t *index = repositories && add_list(repositories, list, &changed)
+                        ? json_pack("{s:i, s:O}", "format", FORMAT, "repositories", repositories)
+                        : NULL;
+    if (changed || !index)
+        r = index ? write_object(area->fd, "index.json", index) : -ENOMEM;
     json_decref(index);
     json_decref(repositories);
     return r == 0 ? 0 : fail(area, "cannot write the index of", r, error);

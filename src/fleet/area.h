@@ -56,8 +56,9 @@ int ck_fleet_area_only(const struct ck_fleet_area *area, const char ***ret_only,
 /* The path of the copy; NULL: there is none. */
 const char *ck_fleet_area_file(const struct ck_fleet_area *area, enum ck_fleet_file file, char dst[PATH_MAX]);
 
-/* Adds list to index.json. What was in it stays, if it has a result. */
-int ck_fleet_area_index(const struct ck_fleet_area *area, const struct ck_fleet_list *list, struct choke_error *error);
+/* Adds list to index.json. What was in it stays if it has a result, or with keep: others may be at work on it. */
+int ck_fleet_area_index(const struct ck_fleet_area *area, const struct ck_fleet_list *list, bool keep,
+                        struct choke_error *error);
 
 /* The repositories of index.json; they have valid names. */
 int ck_fleet_area_list(const struct ck_fleet_area *area, struct ck_fleet_list *ret_list, struct choke_error *error);

@@ -1,9 +1,11 @@
 /* claim.c - see claim.h. */
 #include "fleet/claim.h"
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "fleet/list.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -142,6 +144,26 @@ bool ck_claim_is_live(const struct ck_claims *claims, const char *holder)
 }
 
 /* ---- claims ---- */
+
+bool ck_claim_any_live(const struct ck_claims *claims)
+{
+    char holder[CK_CLAIM_HOLDER_SIZE];
+    bool found = false;
+    CK_FD fd = openat(claims->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = fd < 0 ? NULL : fdopendir(dup(fd));
+    const struct dirent *entry;
+
+    /* What cannot be known counts as alive. */
+    if (!directory)
+        return true;
+    while (!found && (entry = readdir(directory))) {
+        ssize_t length = entry->d_name[0] == '.' ? -1 : readlinkat(fd, entry->d_name, holder, CK_CLAIM_HOLDER_SIZE - 1);
+        holder[length > 0 ? length : 0] = '\0';
+        found = length > 0 && ck_claim_is_live(claims, holder);
+    }
+    (void)closedir(directory);
+    return found;
+}
 
 static void number_name(char dst[NAME_SIZE], const char *name, unsigned number)
 {

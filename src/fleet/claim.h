@@ -55,4 +55,7 @@ bool ck_claim_holder(const struct ck_claims *claims, const char *name, char dst[
 /* Does this holder still work, as far as it can be known here? */
 bool ck_claim_is_live(const struct ck_claims *claims, const char *holder);
 
+/* Is anything held by somebody who still works? */
+bool ck_claim_any_live(const struct ck_claims *claims);
+
 #endif

@@ -16,8 +16,10 @@
 #include "front/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FILE_BYTES_MAX ((size_t)1 << 20)
 #define FAILURES_SHOWN_MAX 20
@@ -95,6 +97,15 @@ static void fill_task(struct run *run)
     ck_claim_self_local(task->claims.self);
 }
 
+/*
+ * Another start with another list may be at work, or have given its names to Slurm: what it does must stay in the index, because
+ * a task finds its repositories there.
+ */
+static bool others_may_work(const struct run *run)
+{
+    return faccessat(run->area.fd, "slurm", F_OK, AT_SYMLINK_NOFOLLOW) == 0 || ck_claim_any_live(&run->task.claims);
+}
+
 static int make_ready(struct run *run, struct choke_error *error)
 {
     int r = ck_fleet_list_read(run->options->list, &run->list, error);
@@ -120,7 +131,7 @@ static int make_ready(struct run *run, struct choke_error *error)
     fill_task(run);
     r = ck_fleet_setup_check(&run->task, error);
     if (r == 0)
-        r = ck_fleet_area_index(&run->area, &run->list, error);
+        r = ck_fleet_area_index(&run->area, &run->list, others_may_work(run), error);
     if (r == 0 && (r = ck_fleet_area_cancel(&run->area, false)) < 0)
         r = ck_text_error(error, CHOKE_NONE, -r, "cannot write to '%s': %s", CK_TEXT_SAFE(run->area.path),
                           strerror(-r));
@@ -244,6 +255,9 @@ static int work(struct run *run, struct ck_session *session, struct ck_fleet_sum
     if (r == 0)
         r = (run->options->engine == CK_FLEET_ENGINE_SLURM ? run_slurm : run_local)(run, session, summary, error);
     ck_session_end(session);
+    /* Another start that read the index before this one had written it has written it without these. */
+    if (r == 0 && !summary->broken)
+        r = ck_fleet_area_index(&run->area, &run->list, true, error);
     tidy(run);
     if (r == 0)
         print_failures(run, &session->notes);

@@ -191,12 +191,16 @@ static size_t choose_chunk(const struct watch *watch, size_t names)
 /* names is not empty. */
 static int submit_names(struct watch *watch, json_t *names, json_t *gone, struct choke_error *error)
 {
-    struct ck_submission submission;
+    struct ck_submission submission = {0};
     unsigned long job = 0;
     size_t chunk = choose_chunk(watch, json_array_size(names));
     size_t tasks = (json_array_size(names) + chunk - 1) / chunk;
-    int r = ck_submission_make(watch->slurm.fd, chunk, names, gone, &submission);
+    /* A task finds its names in the index, which another start may have written meanwhile. */
+    int r = ck_fleet_area_index(watch->run->task->area, watch->run->list, true, error);
 
+    if (r < 0)
+        return r;
+    r = ck_submission_make(watch->slurm.fd, chunk, names, gone, &submission);
     if (r < 0)
         r = ck_text_error(error, CHOKE_NONE, -r, "cannot write to '%s': %s", CK_TEXT_SAFE(watch->slurm.root),
                           strerror(-r));
