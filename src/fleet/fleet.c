@@ -202,7 +202,7 @@ static int run_local(struct run *run, struct ck_session *session, struct ck_flee
     return 0;
 }
 
-/* What ended it is reported; what is finished is in the directory. */
+/* What ended it after its beginning is reported; what is finished is in the directory. */
 static int run_slurm(struct run *run, struct ck_session *session, struct ck_fleet_summary *summary,
                      struct choke_error *error)
 {
@@ -220,8 +220,11 @@ static int run_slurm(struct run *run, struct ck_session *session, struct ck_flee
         .command = run->options->command,
         .more = run->options->more ? run->options->more : "",
     };
-    int r = ck_slurm_run(&how, error);
+    bool begun;
+    int r = ck_slurm_run(&how, &begun, error);
 
+    if (r < 0 && !begun && session->signal == 0)
+        return r;
     for (size_t i = 0; i < run->pending_count; i++) {
         bool done = ck_fleet_area_has_document(&run->area, run->pending[i]->name);
         summary->done += done;
@@ -234,7 +237,7 @@ static int run_slurm(struct run *run, struct ck_session *session, struct ck_flee
                         CK_TEXT_SAFE(run->options->out));
     if (r < 0 && session->signal == 0) {
         summary->broken = true;
-        ck_outlet_print(&session->notes, "chokepoint: %s\n", error->message);
+        ck_outlet_print(&session->notes, "chokepoint: %s; the same command goes on from here\n", error->message);
     }
     return 0;
 }

@@ -314,7 +314,7 @@ static int loop(struct watch *watch, struct choke_error *error)
     return r;
 }
 
-static int watch_all(struct watch *watch, struct choke_error *error)
+static int watch_all(struct watch *watch, bool *ret_begun, struct choke_error *error)
 {
     const struct ck_slurm_run *run = watch->run;
 
@@ -330,6 +330,7 @@ static int watch_all(struct watch *watch, struct choke_error *error)
         ck_fleet_area_drop_failure(run->task->area, watch->items[i].entry->name);
     look_at_results(watch);
     int r = ck_slurm_array_max(&watch->slurm, &watch->array_max, error);
+    *ret_begun = r == 0;
     ck_fleet_progress_init(&watch->progress, &run->session->notes, &watch->counts);
     if (r == 0)
         r = loop(watch, error);
@@ -348,15 +349,16 @@ int ck_slurm_run_check(const struct choke_options *options, struct choke_error *
     return r;
 }
 
-int ck_slurm_run(const struct ck_slurm_run *run, struct choke_error *error)
+int ck_slurm_run(const struct ck_slurm_run *run, bool *ret_begun, struct choke_error *error)
 {
     struct watch watch = {.run = run, .slurm = {.area = run->task->area, .session = run->session, .fd = -1}};
     int r = choke_context_new(&run->task->context, &watch.slurm.context, error);
 
+    *ret_begun = false;
     if (r == 0)
         r = ck_slurm_open(&watch.slurm, true, error);
     if (r == 0 && run->pending_count > 0)
-        r = watch_all(&watch, error);
+        r = watch_all(&watch, ret_begun, error);
     free(watch.items);
     ck_slurm_close(&watch.slurm);
     choke_context_free(watch.slurm.context);

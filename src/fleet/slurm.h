@@ -25,8 +25,11 @@ struct ck_slurm_run {
 /* Are the commands of Slurm in the policy? Before anything is begun. */
 int ck_slurm_run_check(const struct choke_options *options, struct choke_error *error);
 
-/* Returns 0 when every repository has a result, or the watch was ended by a signal; else a negative errno. */
-int ck_slurm_run(const struct ck_slurm_run *run, struct choke_error *error);
+/*
+ * Returns 0 when every repository has a result, or the watch was ended by a signal; else a negative errno. *ret_begun: the
+ * controller has answered, so there may be jobs.
+ */
+int ck_slurm_run(const struct ck_slurm_run *run, bool *ret_begun, struct choke_error *error);
 
 /* Ends all tasks of the fleet. */
 int ck_slurm_cancel_all(struct ck_fleet_area *area, struct ck_session *session, struct choke_error *error);

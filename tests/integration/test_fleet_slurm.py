@@ -10,7 +10,7 @@ import tempfile
 
 import pytest
 
-from cluster import running
+from cluster import need_programs, running
 from feature import full
 from fleets import Fleet
 from gathered import probe
@@ -163,6 +163,17 @@ def test_an_array_larger_than_the_cluster_allows_has_larger_tasks(root_box, tmp_
         status, out, err = finish(submit(made, "--chunk", "1"))
         assert status == 0 and "10 repositories in 3 tasks" in err, (out, err)
         assert len(made.documents()) == 10
+
+
+def test_a_cluster_that_does_not_answer_begins_nothing(user_box):
+    need_programs()
+    made = Fleet(user_box)
+    policy = user_box.file("policy/slurm.yaml", json.dumps(
+        {"version": 1, "extends": "default", "catalog": [*TOOLS, "cat"], "tools": [user_box.entry("true")]}), 0o600)
+    damaged = user_box.file("outside/slurm.conf", "Nonsense=1\n")  # one that is missing is looked for by DNS, for a minute
+    answer = made.run("--engine", "slurm", policy=policy, env=user_box.environment(SLURM_CONF=str(damaged)))
+    assert (answer.status, answer.out) == (125, b"") and b"scontrol exited with 1" in answer.err, answer
+    assert made.documents() == {}
 
 
 def test_without_the_entries_the_engine_is_refused(user_box):

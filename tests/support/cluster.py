@@ -156,11 +156,15 @@ class Cluster:
                 self.end(name)
 
 
-@contextlib.contextmanager
-def running(top, **settings):
+def need_programs():
     missing = [name for name in PROGRAMS if not shutil.which(name, path="/usr/sbin:/usr/bin")]
     if missing:
         skip("slurm", f"{', '.join(missing)} is missing")
+
+
+@contextlib.contextmanager
+def running(top, **settings):
+    need_programs()
     cluster = Cluster(top, **settings)
     try:
         cluster.start()
