@@ -83,6 +83,20 @@ static bool wait_for(struct ck_fleet_worker *worker, struct choke_job *job, cons
     return is_too_large;
 }
 
+/*
+ * A server can send the words that git has for a full /tmp, and a copy can be what fills it. So /tmp itself is asked, when the
+ * copy is gone: if there is no room then, the next clone fails, too, and none of them is to blame.
+ */
+static int blame(struct ck_clone *checkout, int r, struct choke_error *error)
+{
+    if (r != -EIO)
+        return r;
+    ck_clone_remove(checkout);
+    return ck_temporary_has_room()
+               ? r
+               : ck_text_error(error, CHOKE_NONE, ENOSPC, "/tmp has no room for a clone: %s", strerror(ENOSPC));
+}
+
 int ck_clone_make(struct ck_fleet_worker *worker, const char *url, struct ck_clone *checkout, struct choke_error *error)
 {
     struct call call;
@@ -107,7 +121,7 @@ int ck_clone_make(struct ck_fleet_worker *worker, const char *url, struct ck_clo
     while (choke_next(worker->context))
         ;
     choke_job_free(job);
-    return r;
+    return blame(checkout, r, error);
 }
 
 void ck_clone_remove(struct ck_clone *checkout)

@@ -6,12 +6,13 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +21,8 @@
 #define REMOVE_ROUNDS 64           /* each makes one level of directories accessible to their owner */
 #define SWEPT_MAX 20000            /* entries that are read */
 #define LOCK_GRACE_S 60            /* a younger directory may not have its lock yet */
+#define ROOM_BYTES ((uint64_t)16 << 20)
+#define ROOM_FILES 256
 
 static const char *const prefixes[CK_TEMPORARY_KINDS] = {[CK_TEMPORARY_CHANGES] = "chokepoint-kept-",
                                                          [CK_TEMPORARY_TRACE] = "chokepoint-trace-",
@@ -71,6 +74,17 @@ void ck_temporary_remove(struct ck_temporary *temporary)
     remove_all(temporary->path);
     (void)close(temporary->fd);
     *temporary = (struct ck_temporary){.fd = -1};
+}
+
+bool ck_temporary_has_room(void)
+{
+    struct statvfs status;
+
+    /* A file system without limits has no blocks, or no files, at all. */
+    if (statvfs(TEMPORARY_DIRECTORY, &status) < 0)
+        return true;
+    return (status.f_blocks == 0 || (uint64_t)status.f_bavail * status.f_frsize >= ROOM_BYTES) &&
+           (status.f_files == 0 || status.f_favail >= ROOM_FILES);
 }
 
 /* ---- left by other processes ---- */

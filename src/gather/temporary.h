@@ -8,6 +8,8 @@
 #ifndef CK_GATHER_TEMPORARY_H
 #define CK_GATHER_TEMPORARY_H
 
+#include <stdbool.h>
+
 #define CK_TEMPORARY_PATH_MAX 64
 
 enum ck_temporary_kind { CK_TEMPORARY_CHANGES, CK_TEMPORARY_TRACE, CK_TEMPORARY_CLONE, CK_TEMPORARY_KINDS };
@@ -21,5 +23,8 @@ struct ck_temporary {
 int ck_temporary_make(enum ck_temporary_kind kind, struct ck_temporary *ret_temporary);
 /* With everything in it; a zero-filled one is ignored. */
 void ck_temporary_remove(struct ck_temporary *temporary);
+
+/* Is there more than what every use of a temporary directory takes? */
+bool ck_temporary_has_room(void);
 
 #endif

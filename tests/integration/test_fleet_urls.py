@@ -1,5 +1,6 @@
 """chokepoint fleet: URLs in LIST, which git clones through the door, from a server in a private network."""
 import os
+import pathlib
 
 import pytest
 
@@ -52,6 +53,27 @@ def test_what_cannot_be_cloned_is_a_failure(urls):
     assert answer.status == 1 and b"git clone exited with 128" in answer.err, answer
     assert urls.failures()[gone]["stage"] == "clone" and len(urls.documents()) == 1
     assert scratch(urls.box.actor.uid) == []
+
+
+# A /tmp of this size, with the directory of the tests in it; what follows is the command.
+SMALL_TMP = """set -e; stage="$1"; keep="$2"; size="$3"; shift 3
+mount --bind "$stage" "$keep"; mount -t tmpfs -o "size=$size,mode=1777" small /tmp
+mkdir "$stage"; mount --bind "$keep" "$stage"
+exec "$@"
+"""
+
+
+def test_a_full_tmp_is_no_failure_of_a_repository(urls):
+    """git reports it as its own error. The run ends, and the same command goes on where there is room."""
+    if urls.box.actor.uid != 0:
+        return  # to mount takes root
+    stage = pathlib.Path(*urls.box.base.parts[:3])
+    urls.write_list(f"https://{HOST}/hostile.git", urls.repositories[0])
+    argv = urls.argv("--only", "snapshot", "--jobs", "1", policy=urls.policy)
+    answer = urls.box.call(["/usr/bin/unshare", "--mount", "/bin/sh", "-c", SMALL_TMP, "sh", stage, "/mnt", "64k", *argv])
+    assert answer.status == 1 and b"/tmp has no room for a clone" in answer.err and b"goes on from here" in answer.err, answer
+    assert urls.failures() == {}
+    assert run(urls).status == 0 and len(urls.documents()) == 2
 
 
 def test_a_host_that_is_not_granted_begins_nothing(urls):
