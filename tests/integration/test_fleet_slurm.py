@@ -119,6 +119,20 @@ def test_the_watch_may_be_killed_and_started_again(fleet):
     same_as_local(fleet)
 
 
+def test_two_starts_with_different_lists_share_a_directory(fleet):
+    """A task finds its repositories in the index, so the second start must not take out those of the first."""
+    starts = []
+    for number, half in enumerate((fleet.repositories[:6], fleet.repositories[6:])):
+        fleet.write_list(*half)
+        starts.append(submit(fleet, "--chunk", "1"))
+        wait_until((fleet.out / f"slurm/{number + 1}.json").exists, "it is submitted")
+    for process in starts:
+        status, out, err = finish(process)
+        assert status == 0 and "6 repositories, 6 done" in out, (out, err)
+    fleet.write_list(*fleet.repositories)
+    same_as_local(fleet)
+
+
 def test_a_signal_leaves_the_jobs_and_cancel_ends_them(fleet, marker):
     fleet.probes = Fleet(fleet.box, 0, [probe("one", "ignore_signals", marker, "x", timeout_s=60)]).probes
     fleet.write_list(*fleet.repositories)
