@@ -1,10 +1,11 @@
-/* test_fleet_machine.c - the memory that a cgroup leaves: what was read and can be forgotten is free. */
+/* test_fleet_machine.c - what a cgroup leaves: memory, where what was read and can be forgotten is free, and processors. */
 #include "fleet/machine.h"
 
 #include "base/fd.h"
 #include "sandbox.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -48,9 +49,32 @@ static void a_cgroup_leaves_what_can_be_reclaimed(void **state)
     assert_int_equal(ck_machine_cgroup_free_mib("/nowhere"), UINT64_MAX);
 }
 
+static void a_cgroup_gives_the_time_of_processors(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned count;
+    } rows[] = {
+        {"max 100000\n", UINT_MAX}, {"200000 100000\n", 2},
+        {"150000 100000\n", 2},     {"1000 100000\n", 1},
+        {"6400000 100000\n", 64},   {"0 100000\n", UINT_MAX},
+        {"100000 0\n", UINT_MAX},   {"18446744073709551615 1\n", UINT_MAX},
+        {"100000\n", UINT_MAX},     {"", UINT_MAX},
+    };
+    const struct sandbox *sandbox = *state;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        put(sandbox, "cpu.max", rows[i].text);
+        assert_int_equal(ck_machine_cgroup_processors(sandbox->path), rows[i].count);
+    }
+    assert_int_equal(ck_machine_cgroup_processors("/nowhere"), UINT_MAX);
+    assert_in_range(ck_machine_processors(), 1, (uintmax_t)sysconf(_SC_NPROCESSORS_CONF));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_cgroup_gives_the_time_of_processors, sandbox_new, sandbox_free),
         cmocka_unit_test_setup_teardown(a_cgroup_leaves_what_can_be_reclaimed, sandbox_new, sandbox_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
