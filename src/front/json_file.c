@@ -19,6 +19,8 @@ int ck_json_file_load(struct ck_json_file *file, int directory_fd, const char *p
     file->modified = status.st_mtime;
     if (r == -EFBIG)
         (void)snprintf(why, CK_TEXT_SAFE_MAX, "it has more than %zu MiB", max_bytes >> 20);
+    else if (fd == -EINVAL)
+        (void)snprintf(why, CK_TEXT_SAFE_MAX, "it is not a regular file");
     else if (r < 0)
         (void)snprintf(why, CK_TEXT_SAFE_MAX, "%s", strerror(-r));
     return r;

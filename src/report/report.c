@@ -61,11 +61,23 @@ static int write_looks(struct ck_looks *looks, const struct ck_target *out, cons
 int ck_report_gather(const struct ck_report_options *options, struct ck_report_summary *ret_summary,
                      struct choke_error *error)
 {
-    const struct ck_target out = {"--out", options->out, CK_TARGET_PAGE, options->force};
-    const struct ck_target csv = {"--csv", options->csv, CK_TARGET_CSV, options->force};
+    const struct ck_target out = {.option = "--out",
+                                  .path = options->out,
+                                  .marker = CK_TARGET_PAGE,
+                                  .force = options->force,
+                                  .mode = 0666,
+                                  .inputs = options->paths};
+    const struct ck_target csv = {.option = "--csv",
+                                  .path = options->csv,
+                                  .marker = CK_TARGET_CSV,
+                                  .force = options->force,
+                                  .mode = 0666,
+                                  .inputs = options->paths};
     struct ck_looks looks = {0};
 
-    if (ck_target_check(&out, error) < 0 || (options->csv && ck_target_check(&csv, error) < 0))
+    if (ck_target_check(&out, error) < 0)
+        return -error->errnum;
+    if (options->csv && (ck_target_check(&csv, error) < 0 || ck_target_check_differ(&csv, &out, error) < 0))
         return -error->errnum;
     int r = ck_looks_read(&looks, options->paths, error);
     if (r == 0)
@@ -81,7 +93,13 @@ int ck_report_gather(const struct ck_report_options *options, struct ck_report_s
 int ck_report_audit(const struct ck_report_options *options, struct ck_report_summary *ret_summary,
                     struct choke_error *error)
 {
-    const struct ck_target out = {"--out", options->out, CK_TARGET_PAGE, options->force};
+    /* Only its owner may read a log, so the same holds for what it says. */
+    const struct ck_target out = {.option = "--out",
+                                  .path = options->out,
+                                  .marker = CK_TARGET_PAGE,
+                                  .force = options->force,
+                                  .mode = 0600,
+                                  .inputs = options->paths};
     struct ck_audit_log log = {0};
 
     if (ck_target_check(&out, error) < 0)

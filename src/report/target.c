@@ -23,6 +23,16 @@ static int refuse(const struct ck_target *target, const char *why, struct choke_
     return ck_text_error(error, CHOKE_INVALID, EEXIST, "%s '%s' %s", target->option, CK_TEXT_SAFE(target->path), why);
 }
 
+static bool is_input(const struct ck_target *target, const struct stat *status)
+{
+    struct stat input;
+
+    for (const char *const *path = target->inputs; *path; path++)
+        if (stat(*path, &input) == 0 && input.st_dev == status->st_dev && input.st_ino == status->st_ino)
+            return true;
+    return false;
+}
+
 /*
  * A symlink is not followed and not replaced: it may be /dev/stdout, and what it leads to may be
  * someone else's choice. Between this look and the rename another process may put a file there;
@@ -45,6 +55,8 @@ int ck_target_check(const struct ck_target *target, struct choke_error *error)
         return ck_target_fail(target, -EISDIR, error);
     if (!S_ISREG(status.st_mode))
         return refuse(target, "is not a regular file; name one", error);
+    if (is_input(target, &status))
+        return refuse(target, "is what the report is made of; name another file", error);
     if (target->force)
         return 0;
     long r = ck_file_read_into(AT_FDCWD, target->path, O_NOFOLLOW, first, length + 1);
@@ -55,10 +67,32 @@ int ck_target_check(const struct ck_target *target, struct choke_error *error)
     return 0;
 }
 
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* By the directories and the names, because the files need not exist. */
+int ck_target_check_differ(const struct ck_target *target, const struct ck_target *other, struct choke_error *error)
+{
+    struct stat here, there;
+
+    CK_FD directory = ck_file_open_parent(AT_FDCWD, target->path);
+    CK_FD other_directory = ck_file_open_parent(AT_FDCWD, other->path);
+    if (directory < 0 || fstat(directory, &here) < 0 || other_directory < 0 || fstat(other_directory, &there) < 0)
+        return 0;
+    if (here.st_dev != there.st_dev || here.st_ino != there.st_ino ||
+        strcmp(name_of(target->path), name_of(other->path)) != 0)
+        return 0;
+    return ck_text_error(error, CHOKE_INVALID, EEXIST, "%s and %s name the same file '%s'; name two", other->option,
+                         target->option, CK_TEXT_SAFE(target->path));
+}
+
 int ck_target_begin(const struct ck_target *target, struct ck_atomic_file *ret_file, struct choke_error *error)
 {
     if (ck_target_check(target, error) < 0)
         return -error->errnum;
-    int r = ck_atomic_file_begin(ret_file, AT_FDCWD, target->path, 0666);
+    int r = ck_atomic_file_begin(ret_file, AT_FDCWD, target->path, target->mode);
     return r < 0 ? ck_target_fail(target, r, error) : 0;
 }

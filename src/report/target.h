@@ -20,11 +20,18 @@ struct ck_target {
     const char *option; /* for messages: "--out" */
     const char *path;
     const char *marker; /* the first bytes of what may be replaced */
-    bool force;         /* whatever regular file is there */
+    bool force;         /* whatever regular file is there, but for the inputs */
+    mode_t mode;        /* of a new file, before the umask */
+
+    /* NULL-terminated: what is read. A log that is replaced by its report is lost, so --force does not do that. */
+    const char *const *inputs;
 };
 
 /* Checked before any work is done: a path that cannot be written is a mistake in the command line. */
 int ck_target_check(const struct ck_target *target, struct choke_error *error);
+
+/* For two targets of one command: fails if both are one file. */
+int ck_target_check_differ(const struct ck_target *target, const struct ck_target *other, struct choke_error *error);
 
 /* Checks again, then begins the file. On success the caller commits or drops it. */
 int ck_target_begin(const struct ck_target *target, struct ck_atomic_file *ret_file, struct choke_error *error);

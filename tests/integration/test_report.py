@@ -185,6 +185,53 @@ def test_other_targets_are_refused(reporter, kind):
     assert not [name for name in os.listdir(reporter.box.outside) if name.startswith(".chokepoint")]
 
 
+def test_what_is_read_is_never_replaced(reporter):
+    """Not even with --force: a log whose page takes its place is lost."""
+    path = reporter.write("all.json", document())
+    before = path.read_bytes()
+    link = reporter.box.outside / "link.json"
+    link.symlink_to("all.json")
+    for arguments in ((path, "--out", path), (link, "--out", path), (path, "--out", reporter.out, "--csv", path)):
+        assert b"is what the report is made of; name another file" in reporter.call(*arguments, "--force", status=125).err
+    log = reporter.box.file("outside/audit.jsonl", some_log().text(), 0o600)
+    answer = reporter.call(log, "--out", log, "--force", command=("audit", "report"), status=2)
+    assert b"is what the report is made of" in answer.err
+    assert path.read_bytes() == before and log.read_bytes() == some_log().text() and not reporter.out.exists()
+
+
+def test_page_and_table_are_two_files(reporter):
+    path = reporter.write("all.json", document())
+    for other in (reporter.out, f"{reporter.out.parent}/./{reporter.out.name}"):
+        assert b"--out and --csv name the same file" in reporter.call(path, "--out", reporter.out, "--csv", other, "--force", status=125).err
+    assert not reporter.out.exists()
+
+
+def test_page_of_a_log_is_as_private_as_the_log(reporter):
+    reporter.audit(some_log())
+    assert reporter.out.stat().st_mode & 0o777 == 0o600
+    reporter.page(reporter.write("all.json", document()))
+    assert reporter.out.stat().st_mode & 0o777 == 0o644, "of documents: as the umask says"
+
+
+def test_a_page_that_cannot_be_written_whole_leaves_the_old_one(reporter):
+    path = reporter.write("all.json", document(findings=reports.many(500)))
+    old = reporter.page(reporter.write("old.json", document()))
+    answer = reporter.box.call(["/bin/sh", "-c", 'ulimit -f 100; exec "$@"', "sh", reporter.box.command, "report", path, "--out", reporter.out])
+    assert answer.status == 125 and b"cannot write --out" in answer.err and b"File too large" in answer.err
+    assert reporter.out.read_text(encoding="utf-8") == old
+    assert not [name for name in os.listdir(reporter.box.outside) if name.startswith(".chokepoint")]
+
+
+def test_what_is_no_file_is_not_waited_for(reporter):
+    directory = reporter.write("documents/all.json", document()).parent
+    os.mkfifo(directory / "fifo.json")
+    (directory / "link.json").symlink_to("fifo.json")
+    (directory / "zero.json").symlink_to("/dev/zero")
+    assert b"cannot read" in (error := reporter.call(directory / "fifo.json", "--out", reporter.out, status=125).err) and b"it is not a regular file" in error
+    text = words(reporter.page(directory))
+    assert "link.json it is not a regular file" in text and "zero.json it is not a regular file" in text
+
+
 def test_out_is_required(reporter):
     assert b"--out FILE is missing" in reporter.call(reporter.write("all.json", document()), status=125).err
     reporter.call("--out", reporter.out, status=125)
