@@ -37,7 +37,8 @@ static int write_report(const struct audit_report_options *given, struct ck_stri
     options.paths = ck_audit_paths(files, path, &error);
     if (!options.paths || ck_report_audit(&options, &summary, &error) < 0)
         return ck_audit_unreadable(&error);
-    (void)printf("%s: %llu records are proven\n", CK_TEXT_SAFE(given->out), (unsigned long long)summary.proof->records);
+    (void)printf("%s: %llu record%s proven\n", CK_TEXT_SAFE(given->out), (unsigned long long)summary.proof->records,
+                 summary.proof->records == 1 ? " is" : "s are");
     int status = ck_cli_flush_stdout();
     if (summary.proof->damage != CHOKE_DAMAGE_NONE) {
         ck_audit_report_damage(summary.proof);

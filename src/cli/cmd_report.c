@@ -35,12 +35,14 @@ static int write_report(const struct report_options *given, const struct ck_stri
         (void)fprintf(stderr, "chokepoint: %s\n", error.message);
         return CK_EXIT_REFUSED;
     }
-    (void)printf("%s: %zu findings in %zu %s\n", CK_TEXT_SAFE(given->out), summary.findings, summary.repositories,
+    (void)printf("%s: %zu finding%s in %zu %s\n", CK_TEXT_SAFE(given->out), summary.findings,
+                 summary.findings == 1 ? "" : "s", summary.repositories,
                  summary.repositories == 1 ? "repository" : "repositories");
     if (summary.losses > 0)
         (void)fprintf(stderr,
-                      "chokepoint: warning: %zu documents or repositories could not be read; the page names them\n",
-                      summary.losses);
+                      "chokepoint: warning: %zu document%s or repositor%s could not be read; the page names %s\n",
+                      summary.losses, summary.losses == 1 ? "" : "s", summary.losses == 1 ? "y" : "ies",
+                      summary.losses == 1 ? "it" : "them");
     return ck_cli_flush_stdout();
 }
 

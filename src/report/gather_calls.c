@@ -14,8 +14,12 @@
 #define LAYER_BYTES 64
 #define ROWS_MAX 500
 
+/* In this order: what ran without a jail is what a reader has to know first. */
+enum call_kind { CALL_BARE, CALL_JAILED, CALL_NOT_RUN };
+
 struct call_row {
     struct ck_look_call call; /* the first of them */
+    enum call_kind kind;
     size_t count;
 };
 
@@ -28,8 +32,10 @@ struct layers {
 static int compare_calls(const void *left, const void *right)
 {
     const struct call_row *a = left, *b = right;
-    const uint32_t x[] = {a->call.jail, a->call.probe, a->call.tool, a->call.outcome, a->call.layers, a->call.argv};
-    const uint32_t y[] = {b->call.jail, b->call.probe, b->call.tool, b->call.outcome, b->call.layers, b->call.argv};
+    const uint32_t x[] = {a->kind,         a->call.jail,   a->call.probe, a->call.tool,
+                          a->call.outcome, a->call.layers, a->call.argv};
+    const uint32_t y[] = {b->kind,         b->call.jail,   b->call.probe, b->call.tool,
+                          b->call.outcome, b->call.layers, b->call.argv};
 
     for (size_t i = 0; i < sizeof(x) / sizeof(x[0]); i++)
         if (x[i] != y[i])
@@ -44,6 +50,15 @@ static bool is_same(const struct ck_gather_view *view, const struct ck_look_call
            a->layers == b->layers && (!view->only || a->argv == b->argv);
 }
 
+static enum call_kind kind_of(const struct ck_gather_view *view, const struct ck_look_call *call)
+{
+    const char *jail = ck_gather_page_text(view, call->jail);
+
+    if (jail[0] == '\0')
+        return CALL_NOT_RUN;
+    return strcmp(jail, "none") == 0 ? CALL_BARE : CALL_JAILED;
+}
+
 static size_t collect(const struct ck_gather_view *view, struct call_row **ret_rows)
 {
     size_t all = 0, count = 0, kept = 0;
@@ -56,8 +71,10 @@ static size_t collect(const struct ck_gather_view *view, struct call_row **ret_r
     if (!rows)
         return 0;
     for (size_t i = ck_looks_next(looks, 0); i < looks->count; i = ck_looks_next(looks, i + 1))
-        for (size_t j = 0; j < looks->items[i].calls.count; j++)
-            rows[count++] = (struct call_row){looks->items[i].calls.items[j], 1};
+        for (size_t j = 0; j < looks->items[i].calls.count; j++) {
+            const struct ck_look_call *call = &looks->items[i].calls.items[j];
+            rows[count++] = (struct call_row){*call, kind_of(view, call), 1};
+        }
     qsort(rows, count, sizeof(*rows), compare_calls);
     for (size_t i = 0; i < count; i++)
         if (kept > 0 && is_same(view, &rows[kept - 1].call, &rows[i].call))

@@ -1,6 +1,7 @@
 /* gather_gaps.c - a gap in words, short for the first screen, and all of them as a table. */
 #include "report/gather_view.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *name_of(const struct ck_gather_view *view, const struct ck_gap *gap)
@@ -17,13 +18,24 @@ static void print_repositories(struct ck_page *page, const struct ck_gather_view
             gap->repositories);
 }
 
+/* As gather ends the reason of a probe that needs another one, whose tool is missing. */
+#define NEEDS_MISSING ", which is tool_missing"
+
 static void print_reason(struct ck_page *page, const struct ck_gather_view *view, const struct ck_gap *gap)
 {
+    char needed[CK_STRINGS_SHORT];
     const char *state = ck_gather_page_text(view, gap->state);
+    const char *reason = ck_gather_page_text(view, gap->reason);
+    const char *end = strstr(reason, NEEDS_MISSING);
 
+    if (gap->kind == CK_GAP_SKIPPED && end && end[strlen(NEEDS_MISSING)] == '\0') {
+        (void)snprintf(needed, sizeof(needed), "%.*s", (int)(end - reason), reason);
+        ck_page_print(page, "%s, whose tool is not installed", needed);
+        return;
+    }
     if (gap->kind == CK_GAP_FAILED && strcmp(state, "failed") != 0)
         ck_page_print(page, "%s: ", state);
-    ck_page_print(page, "%s", ck_gather_page_text(view, gap->reason));
+    ck_page_print(page, "%s", reason);
 }
 
 static void print_words(struct ck_page *page, const struct ck_gather_view *view, const struct ck_gap *gap)

@@ -10,6 +10,7 @@
 
 #define FIRST_RULES 5
 #define FIRST_GAPS 6
+#define FIRST_LOSSES 2 /* more of them are one line, so that there is room for probes */
 #define COMMIT_SHOWN 12
 
 /* The last component of a path or a URL. */
@@ -195,25 +196,42 @@ void ck_gather_lead_found(struct ck_page *page, const void *data)
 
 /* ---- what was not looked at ---- */
 
+static size_t count_losses(const struct ck_gaps *gaps)
+{
+    size_t losses = 0;
+
+    while (losses < gaps->gaps && gaps->items[losses].kind == CK_GAP_LOST)
+        losses++;
+    return losses;
+}
+
 void ck_gather_lead_gaps(struct ck_page *page, const void *data)
 {
     const struct ck_gather_view *view = data;
     const struct ck_gaps *gaps = &view->gaps;
     size_t missing = gaps->probes - gaps->probes_done;
+    size_t losses = count_losses(gaps);
+    size_t at = 0, shown = 0;
 
     ck_page_print(page, "<p class=\"figure\"><b>%'zu</b> of %'zu probe%s did not run</p>\n", missing, gaps->probes,
                   ck_gather_plural(gaps->probes));
     if (gaps->gaps == 0)
         ck_page_print(page, "<p class=\"none\">Every probe that applies has looked at all that it was given.</p>\n");
     ck_page_print(page, "<ul class=\"gaps\">");
-    for (size_t i = 0; i < gaps->gaps && i < FIRST_GAPS; i++) {
+    if (losses > FIRST_LOSSES) {
+        ck_page_print(page, "<li><b>%'zu repositories</b><span>without a document that can be read</span></li>\n",
+                      losses);
+        at = losses;
+        shown = 1;
+    }
+    for (; at < gaps->gaps && shown < FIRST_GAPS; at++, shown++) {
         ck_page_print(page, "<li>");
-        ck_gather_gaps_one(page, view, &gaps->items[i]);
+        ck_gather_gaps_one(page, view, &gaps->items[at]);
         ck_page_print(page, "</li>\n");
     }
     ck_page_print(page, "</ul>\n");
-    if (gaps->gaps > FIRST_GAPS)
-        ck_page_print(page, "<p class=\"more\"><a href=\"#gaps\">and %'zu more</a></p>\n", gaps->gaps - FIRST_GAPS);
+    if (gaps->gaps > at)
+        ck_page_print(page, "<p class=\"more\"><a href=\"#gaps\">and %'zu more</a></p>\n", gaps->gaps - at);
     else if (gaps->count > 0)
         ck_page_print(page, "<p class=\"more\"><a href=\"#gaps\">why, and what to install</a></p>\n");
 }

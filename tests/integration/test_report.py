@@ -108,13 +108,34 @@ def test_a_fleet_is_one_page(reporter):
     (directory / "documents/torn.json").write_text('{"format": 1, "probes": [')
     (directory / "documents/other.json").write_text('["no document"]')
     answer = reporter.call(directory, "--out", reporter.out)
-    assert b"1 findings in 3 repositories" in answer.out and b"warning: 2 documents or repositories" in answer.err
+    assert b"1 finding in 3 repositories" in answer.out and b"warning: 2 documents or repositories" in answer.err
     text = words(reporter.out.read_text(encoding="utf-8"))
     assert "3 repositories Looked at" in text
     assert "/srv/broken cannot read '/srv/broken'" in text and "torn.json it is not JSON, or not complete" in text
     assert "semgrep its tool is not installed (2 repositories)" in text
     assert "By repository https://git.example/team/shop 1" in text, "two have the short name 'shop'"
     assert " other 2026-11-18" in text
+
+
+def test_many_lost_repositories_leave_room_for_the_probes(reporter):
+    lacking = document(probes=[probe("rg", "rg"), probe("semgrep", "semgrep", state="tool_missing", reason="-", calls=[])])
+    directory = reports.fleet(reporter.box.outside / "fleet", {"/srv/a": lacking}, failed=[f"/srv/lost{number}" for number in range(20)])
+    text = words(reporter.page(directory))
+    first = text[text.index("Not looked at"):text.index("By rule") if "By rule" in text else text.index("Findings")]
+    assert "20 repositories without a document that can be read semgrep its tool is not installed" in first and "/srv/lost" not in first
+    assert text.count("/srv/lost") == 2 * 20, "each is in the whole list, with its reason"
+
+
+def test_what_ran_without_a_jail_comes_before_other_calls(reporter):
+    calls = [reports.call("git", "log"), reports.call("rg", outcome="tool_missing", jail=None, layers=[]), reports.call("node", "-v", jail="none", layers=[])]
+    text = words(reporter.page(reporter.write("all.json", document(probes=[probe("p", "git", calls=calls)]))))
+    assert text.index("node -v") < text.index("git log") < text.index("rg tool_missing did not run")
+
+
+def test_a_probe_that_needs_another_says_so_in_words(reporter):
+    behind = probe("vulnerabilities", "grype", state="skipped", reason="needs sbom, which is tool_missing", calls=[])
+    text = words(reporter.page(reporter.write("all.json", document(probes=[probe("rg", "rg"), behind]))))
+    assert text.count("vulnerabilities needs sbom, whose tool is not installed") == 2
 
 
 def test_a_table_holds_no_formula(reporter):
