@@ -118,7 +118,8 @@ static void write_proof(struct ck_page *page, const void *data)
 
 static void print_figure(struct ck_page *page, const char *class, uint64_t count, const char *words)
 {
-    ck_page_print(page, "<li><b>%'zu</b><span><i class=\"dot back-%s\"></i>%s</span>", (size_t)count, class, words);
+    ck_page_print(page, "<li><b>%'zu</b><span><i class=\"dot back-%s\"></i>%s%s</span>", (size_t)count, class, words,
+                  count == 1 ? "" : "s");
 }
 
 static void write_figures(struct ck_page *page, const void *data)
@@ -126,17 +127,17 @@ static void write_figures(struct ck_page *page, const void *data)
     const struct ck_audit_log *log = data;
 
     ck_page_print(page, "<ul class=\"figures\">");
-    print_figure(page, "run", log->counts[CK_AUDIT_RUN], "runs");
+    print_figure(page, "run", log->counts[CK_AUDIT_RUN], "run");
     ck_page_print(page, "<small>%'zu did not exit with 0, %'zu unfinished, %'zu without a jail</small></li>",
                   (size_t)log->failed_runs, (size_t)log->unfinished_runs, (size_t)log->unconfined_runs);
-    print_figure(page, "refusal", log->counts[CK_AUDIT_REFUSAL], "refusals");
+    print_figure(page, "refusal", log->counts[CK_AUDIT_REFUSAL], "refusal");
     ck_page_print(page, "<small>calls that did not start</small></li>");
-    print_figure(page, "denial", log->counts[CK_AUDIT_DENIAL], "denials");
+    print_figure(page, "denial", log->counts[CK_AUDIT_DENIAL], "denial");
     ck_page_print(page, "<small>what a jail did not let a tool do");
     if (log->unlisted_denials > 0)
         ck_page_print(page, "; %'zu more were only counted", (size_t)log->unlisted_denials);
     ck_page_print(page, "</small></li>");
-    print_figure(page, "egress", log->counts[CK_AUDIT_EGRESS], "egress decisions");
+    print_figure(page, "egress", log->counts[CK_AUDIT_EGRESS], "egress decision");
     ck_page_print(page, "<small>%'zu refused</small></li></ul>\n", (size_t)log->egress_refused);
 }
 
@@ -190,6 +191,23 @@ static void count_times(const struct ck_audit_log *log, struct timeline *timelin
     }
 }
 
+/* Of a column, as count_times puts them there: rounded up. */
+static time_t first_second(const struct timeline *timeline, time_t column)
+{
+    return timeline->first + (column * timeline->span + timeline->columns - 1) / timeline->columns;
+}
+
+/* What the colours stand for, of those that are there. */
+static void print_kinds(struct ck_page *page, const struct ck_audit_log *log)
+{
+    ck_page_print(page, "<ul class=\"legend\">");
+    for (unsigned kind = 0; kind < CK_BAR_KINDS; kind++)
+        if (log->counts[kind] > 0)
+            ck_page_print(page, "<li><i class=\"dot back-%s\"></i>%s</li>", ck_audit_log_scale.names[kind],
+                          ck_audit_log_scale.names[kind]);
+    ck_page_print(page, "</ul>");
+}
+
 static void write_timeline(struct ck_page *page, const void *data)
 {
     const struct ck_audit_log *log = data;
@@ -204,21 +222,23 @@ static void write_timeline(struct ck_page *page, const void *data)
         "<svg viewBox=\"0 0 1000 100\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Records over time\">");
     for (time_t i = 0; i < timeline.columns; i++) {
         char from[CK_AUDIT_LOG_TIME_SIZE], to[CK_AUDIT_LOG_TIME_SIZE];
-        print_time(from, timeline.first + i * timeline.span / timeline.columns);
-        print_time(to, timeline.first + (i + 1) * timeline.span / timeline.columns);
+        print_time(from, first_second(&timeline, i));
+        print_time(to, first_second(&timeline, i + 1) - 1);
         ck_page_print(page, "<g data-from=\"%s\" data-to=\"%s\"><title>from %s: ", from, to, from);
         ck_bar_words(page, &ck_audit_log_scale, timeline.counts[i]);
         ck_page_print(page, "</title>");
+        ck_bar_hit(page, (size_t)i, (size_t)timeline.columns);
         ck_bar_column(page, &ck_audit_log_scale, timeline.counts[i], timeline.most, (size_t)i,
                       (size_t)timeline.columns);
         ck_page_print(page, "</g>");
     }
     ck_page_print(
         page,
-        "</svg>\n<figcaption><span>%s</span><span>at most %'zu in a column</span><span>%s</span></figcaption></figure>\n"
-        "</section>\n",
+        "</svg>\n<figcaption><span>%s</span><span>at most %'zu in a column</span><span>%s</span></figcaption></figure>\n",
         short_time((char[CK_AUDIT_LOG_TIME_SIZE]){0}, text_of(log, log->rows[0].time)), (size_t)timeline.most,
         short_time((char[CK_AUDIT_LOG_TIME_SIZE]){0}, log->last));
+    print_kinds(page, log);
+    ck_page_print(page, "</section>\n");
 }
 
 static void write_tools(struct ck_page *page, const void *data)
@@ -240,8 +260,10 @@ static void write_tools(struct ck_page *page, const void *data)
     ck_page_print(page, "<section class=\"card wide\"><h2>By tool</h2>\n<ul class=\"bars\">");
     for (size_t i = 0; i < log->tool_count && i < TOOLS_SHOWN; i++) {
         const struct ck_audit_log_tool *tool = &log->tools[order[i]];
-        ck_page_print(page, "<li><a href=\"#calls\" data-tool=\"%s\"><span class=\"words\">%s</span>",
-                      text_of(log, tool->name), text_of(log, tool->name));
+        ck_page_print(page, "<li><a href=\"#calls\" data-tool=\"%s\" title=\"%s: ", text_of(log, tool->name),
+                      text_of(log, tool->name));
+        ck_bar_words(page, &ck_audit_log_scale, tool->counts);
+        ck_page_print(page, "\"><span class=\"words\">%s</span>", text_of(log, tool->name));
         ck_bar_write(page, &ck_audit_log_scale, tool->counts, most, "");
         ck_page_print(page, "<span class=\"number\">%'zu</span></a></li>\n", (size_t)tool->total);
     }

@@ -61,6 +61,14 @@ void ck_bar_column(struct ck_page *page, const struct ck_bar_scale *scale, const
     }
 }
 
+void ck_bar_hit(struct ck_page *page, size_t at, size_t columns)
+{
+    size_t x = at * WIDTH / columns;
+
+    ck_page_print(page, "<rect class=\"hit\" x=\"%zu\" width=\"%zu\" height=\"%u\"/>", x,
+                  (at + 1) * WIDTH / columns - x, (unsigned)HEIGHT);
+}
+
 void ck_bar_words(struct ck_page *page, const struct ck_bar_scale *scale, const uint64_t counts[CK_BAR_KINDS])
 {
     const char *separator = "";

@@ -21,6 +21,9 @@ void ck_bar_write(struct ck_page *page, const struct ck_bar_scale *scale, const 
 void ck_bar_column(struct ck_page *page, const struct ck_bar_scale *scale, const uint64_t counts[CK_BAR_KINDS],
                    uint64_t most, size_t at, size_t columns);
 
+/* What is clicked for a column: all of its height, because what is drawn may be one line high, or nothing. */
+void ck_bar_hit(struct ck_page *page, size_t at, size_t columns);
+
 /* "24 high, 3 low"; "none" if all are 0 */
 void ck_bar_words(struct ck_page *page, const struct ck_bar_scale *scale, const uint64_t counts[CK_BAR_KINDS]);
 

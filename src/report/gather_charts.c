@@ -10,11 +10,17 @@
 #define DAY 10    /* characters of a date that name the day */
 #define MINUTE 16
 
-/* One line of a list: the words, the bar, the number. query: what the script searches for. */
-static void print_line(struct ck_page *page, const struct ck_tally_item *item, const char *words, const char *query,
-                       uint64_t most)
+/*
+ * One line of a list: the words, the bar, the number. column, value: which findings it counts, for the
+ * script (page/gather.js). The colours are said too, for those who do not see them.
+ */
+static void print_line(struct ck_page *page, const struct ck_tally_item *item, const char *words, const char *column,
+                       const char *value, uint64_t most)
 {
-    ck_page_print(page, "<li><a href=\"#findings\" data-query=\"%s\"><span class=\"words\">%s</span>", query, words);
+    ck_page_print(page, "<li><a href=\"#findings\" data-column=\"%s\" data-value=\"%s\" title=\"%s: ", column, value,
+                  words);
+    ck_bar_words(page, &ck_bar_severities, item->by_severity);
+    ck_page_print(page, "\"><span class=\"words\">%s</span>", words);
     ck_bar_write(page, &ck_bar_severities, item->by_severity, most, "");
     ck_page_print(page, "<span class=\"number\">%'zu</span></a></li>\n", (size_t)item->total);
 }
@@ -41,10 +47,11 @@ void ck_gather_charts_rules(struct ck_page *page, const void *data)
 
     if (view->rules.count == 0)
         return;
-    ck_page_print(page, "<section class=\"card\"><h2>By rule</h2>\n<ul class=\"bars\">");
+    ck_page_print(page, "<section class=\"card\"><h2>By rule <small>the worst first</small></h2>\n<ul class=\"bars\">");
     for (size_t i = 0; i < view->rules.count && i < BARS; i++) {
         const char *rule = ck_gather_page_text(view, view->rules.items[i].key);
-        print_line(page, &view->rules.items[i], rule, rule, most_of(&view->rules));
+        print_line(page, &view->rules.items[i], rule[0] != '\0' ? rule : "(no rule)", "rule", rule,
+                   most_of(&view->rules));
     }
     ck_page_print(page, "</ul>\n");
     print_rest(page, &view->rules);
@@ -57,14 +64,14 @@ void ck_gather_charts_where(struct ck_page *page, const void *data)
 
     if (tally->count == 0)
         return;
-    ck_page_print(page, "<section class=\"card\"><h2>%s</h2>\n<ul class=\"bars\">",
+    ck_page_print(page, "<section class=\"card\"><h2>%s <small>the worst first</small></h2>\n<ul class=\"bars\">",
                   view->only ? "By directory" : "By repository");
     for (size_t i = 0; i < tally->count && i < BARS; i++) {
         const struct ck_tally_item *item = &tally->items[i];
         const char *name =
             view->only ? ck_gather_page_text(view, item->key) : ck_gather_page_name(view, item->first->look);
-        /* The words in brackets stand for findings without a directory. */
-        print_line(page, item, name, name[0] == '(' ? "" : ck_gather_page_text(view, item->key), most_of(tally));
+        print_line(page, item, name, view->only ? "directory" : "repository", ck_gather_page_text(view, item->key),
+                   most_of(tally));
     }
     ck_page_print(page, "</ul>\n");
     print_rest(page, tally);

@@ -31,7 +31,7 @@ void ck_gather_lead_title(struct ck_page *page, const void *data)
 }
 
 /* "2026-11-18 21:30 UTC" of a date as documents have it. */
-static void print_date(struct ck_page *page, const struct ck_look *look)
+void ck_gather_lead_date(struct ck_page *page, const struct ck_look *look)
 {
     char text[24];
 
@@ -53,7 +53,7 @@ static void print_one(struct ck_page *page, const struct ck_gather_view *view)
     ck_page_print(page, "<div><dt>Commit</dt><dd class=\"code\" title=\"%s\">%s</dd></div>", commit,
                   commit[0] != '\0' ? shown : "not known");
     ck_page_print(page, "<div><dt>Looked at</dt><dd>");
-    print_date(page, look);
+    ck_gather_lead_date(page, look);
     ck_page_print(page, "</dd></div><div><dt>Files</dt><dd>%'zu%s</dd></div></dl>", (size_t)look->files,
                   look->files_incomplete ? " and more" : "");
 }
@@ -77,10 +77,10 @@ void ck_gather_lead_heading(struct ck_page *page, const void *data)
     }
     ck_page_print(page, "<h1>%'zu repositories</h1>\n<dl class=\"facts\"><div><dt>Looked at</dt><dd>",
                   view->looks->repositories);
-    print_date(page, first);
+    ck_gather_lead_date(page, first);
     if (last != first) {
         ck_page_print(page, " to ");
-        print_date(page, last);
+        ck_gather_lead_date(page, last);
     }
     ck_page_print(page,
                   "</dd></div><div><dt>Files</dt><dd>%'zu</dd></div><div><dt>Documents</dt><dd>%'zu</dd></div></dl>",

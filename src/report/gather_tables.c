@@ -49,16 +49,22 @@ static void print_repository(struct ck_page *page, const struct ck_gather_view *
         total += (size_t)look->by_severity[s];
         earlier += before ? (size_t)before->by_severity[s] : 0;
     }
-    ck_page_print(page, "<tr><th scope=\"row\"><a href=\"#findings\" data-query=\"%s\" title=\"%s\">%s</a></th>",
-                  ck_gather_page_text(view, look->name), ck_gather_page_text(view, look->name),
-                  ck_gather_page_name(view, look));
-    ck_page_print(page, "<td>%s</td><td class=\"n\">%'zu</td><td class=\"n\">%'zu</td><td>", look->date,
-                  (size_t)look->files, total);
+    ck_page_print(
+        page,
+        "<tr><th scope=\"row\"><a href=\"#findings\" data-column=\"repository\" data-value=\"%s\" title=\"%s\">%s</a></th><td>",
+        ck_gather_page_text(view, look->name), ck_gather_page_text(view, look->name), ck_gather_page_name(view, look));
+    ck_gather_lead_date(page, look);
+    ck_page_print(
+        page,
+        "</td><td class=\"n\" data-label=\"Files\">%'zu</td><td class=\"n\" data-label=\"Findings\">%'zu</td><td>",
+        (size_t)look->files, total);
     ck_bar_words(page, &ck_bar_severities, look->by_severity);
-    ck_page_print(page, "</td><td class=\"n\">");
+    ck_page_print(page, "</td>");
     if (before)
-        ck_page_print(page, "%'zu", earlier);
-    ck_page_print(page, "</td></tr>\n");
+        ck_page_print(page, "<td class=\"n\" data-label=\"Before\">%'zu</td>", earlier);
+    else if (view->looks->compared > 0)
+        ck_page_print(page, "<td></td>");
+    ck_page_print(page, "</tr>\n");
 }
 
 /* In the order of the chart, then those without findings. */
@@ -73,7 +79,10 @@ void ck_gather_tables_repositories(struct ck_page *page, const void *data)
     ck_page_print(
         page, "<section class=\"card wide\" id=\"repositories\"><h2>Repositories</h2>\n<table class=\"plain\"><thead>"
               "<tr><th>Repository</th><th>Looked at</th><th class=\"n\">Files</th><th class=\"n\">Findings</th>"
-              "<th>By severity</th><th class=\"n\">Before</th></tr></thead>\n<tbody>");
+              "<th>By severity</th>");
+    if (looks->compared > 0)
+        ck_page_print(page, "<th class=\"n\">Before</th>");
+    ck_page_print(page, "</tr></thead>\n<tbody>");
     for (size_t i = 0; i < view->repositories.count && shown < CK_GATHER_STATIC_MAX; i++, shown++) {
         const struct ck_look *look = view->repositories.items[i].first->look;
         print_repository(page, view, look, ck_looks_before(looks, (size_t)(look - looks->items)));
@@ -98,10 +107,11 @@ static void print_probe(struct ck_page *page, const struct ck_gather_view *view,
                   ck_gather_page_text(view, probe->name), ck_gather_page_text(view, probe->tool),
                   probe->ok ? "good" : "off", ck_gather_page_text(view, probe->state),
                   ck_gather_page_text(view, probe->ok ? probe->headline : probe->reason));
-    ck_page_print(page, "<br><small>%s</small></td><td class=\"n\">", ck_gather_page_text(view, probe->why));
+    ck_page_print(page, "<br><small>%s</small></td>", ck_gather_page_text(view, probe->why));
     if (probe->duration_ms > 0)
-        ck_page_print(page, "%'zu ms", (size_t)probe->duration_ms);
-    ck_page_print(page, "</td></tr>\n");
+        ck_page_print(page, "<td class=\"n\" data-label=\"Time\">%'zu ms</td></tr>\n", (size_t)probe->duration_ms);
+    else
+        ck_page_print(page, "<td></td></tr>\n");
 }
 
 /* Of one repository. Of many, the gaps and the calls say what differs. */

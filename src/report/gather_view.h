@@ -27,6 +27,7 @@ void ck_gather_lead_title(struct ck_page *page, const void *data);
 void ck_gather_lead_heading(struct ck_page *page, const void *data);
 void ck_gather_lead_found(struct ck_page *page, const void *data);
 void ck_gather_lead_gaps(struct ck_page *page, const void *data);
+void ck_gather_lead_date(struct ck_page *page, const struct ck_look *look);
 
 /* In gather_gaps.c. */
 void ck_gather_gaps_one(struct ck_page *page, const struct ck_gather_view *view, const struct ck_gap *gap);

@@ -21,9 +21,10 @@ uint32_t ck_tally_by_repository(const struct ck_found_item *item, struct ck_stri
     return item->look->name;
 }
 
+/* page/gather.js knows how directories are named. */
 uint32_t ck_tally_by_directory(const struct ck_found_item *item, struct ck_strings *strings)
 {
-    char directory[CK_STRINGS_SHORT];
+    char directory[CK_STRINGS_LONG + 64]; /* a path that was cut has a note at its end */
     const char *path = ck_strings_text(strings, item->finding->path);
     const char *end = path;
 

@@ -113,7 +113,7 @@ def test_a_fleet_is_one_page(reporter):
     assert "3 repositories Looked at" in text
     assert "/srv/broken cannot read '/srv/broken'" in text and "torn.json it is not JSON, or not complete" in text
     assert "semgrep its tool is not installed (2 repositories)" in text
-    assert "By repository https://git.example/team/shop 1" in text, "two have the short name 'shop'"
+    assert "By repository the worst first https://git.example/team/shop 1" in text, "two have the short name 'shop'"
     assert " other 2026-11-18" in text
 
 
@@ -126,6 +126,13 @@ def test_many_lost_repositories_leave_room_for_the_probes(reporter):
     assert text.count("/srv/lost") == 2 * 20, "each is in the whole list, with its reason"
 
 
+def test_a_date_is_written_in_one_way(reporter):
+    two = {"/srv/a": document(root="/srv/a"), "/srv/b": document(root="/srv/b", findings=[merged()])}
+    text = words(reporter.page(reports.fleet(reporter.box.outside / "fleet", two)))
+    assert "b 2026-11-18 10:00 UTC 120 1 1 medium a 2026-11-18 10:00 UTC 120 0 none" in text and "T10:00" not in text
+    assert "Before" not in text, "no repository was looked at before"
+
+
 def test_what_ran_without_a_jail_comes_before_other_calls(reporter):
     calls = [reports.call("git", "log"), reports.call("rg", outcome="tool_missing", jail=None, layers=[]), reports.call("node", "-v", jail="none", layers=[])]
     text = words(reporter.page(reporter.write("all.json", document(probes=[probe("p", "git", calls=calls)]))))
@@ -136,6 +143,12 @@ def test_a_probe_that_needs_another_says_so_in_words(reporter):
     behind = probe("vulnerabilities", "grype", state="skipped", reason="needs sbom, which is tool_missing", calls=[])
     text = words(reporter.page(reporter.write("all.json", document(probes=[probe("rg", "rg"), behind]))))
     assert text.count("vulnerabilities needs sbom, whose tool is not installed") == 2
+
+
+def test_a_line_of_a_chart_says_its_colours(reporter):
+    page = reporter.page(reporter.write("all.json", document(findings=[merged("eval", "high", path="a/b/c.py"), merged("eval", "low", path="a/b/d.py")])))
+    assert 'title="eval: 1 high, 1 low"' in page and 'title="a/b/: 1 high, 1 low"' in page
+    assert 'title="npm: 1 run, 1 denial, 1 egress"' in reporter.audit(some_log())
 
 
 def test_a_table_holds_no_formula(reporter):
@@ -265,7 +278,7 @@ def test_a_log_is_a_page(reporter):
     log = some_log()
     text = words(reporter.audit(log))
     assert f"The chain is unbroken {log.seq} records are proven . Proven to this head: {log.head}".replace(" .", ".") in text.replace(" .", ".")
-    assert "4 runs 2 did not exit with 0, 1 unfinished, 1 without a jail 1 refusals" in text and "1 denials" in text and "1 egress decisions 1 refused" in text
+    assert "4 runs 2 did not exit with 0, 1 unfinished, 1 without a jail 1 refusal calls" in text and "1 denial what" in text and "1 egress decision 1 refused" in text
     for row in ("run git exited 0 git status native", "run rg timeout rg x none", "egress npm refused evil.example:443", "denial npm denied exec /bin/sh",
                 "refusal bash disallowed bash -c id", "other later agent --fast", "run git unfinished git gc native"):
         assert row in text, row
@@ -311,7 +324,7 @@ def guarded_log():
 def test_the_program_of_a_guard_is_a_run(reporter):
     text = words(reporter.audit(guarded_log()))
     assert "3 runs 1 did not exit with 0, 1 unfinished, 0 without a jail" in text
-    assert "1 denials what a jail did not let a tool do; 5 more were only counted" in text
+    assert "1 denial what a jail did not let a tool do; 5 more were only counted" in text
     for row in ("run agent exited 3 agent --go … (7 more are not in the log) native", "denial agent denied open /home/me/.ssh/id",
                 "run git exited 0 git status native", "run agent unfinished agent native"):
         assert row in text, row

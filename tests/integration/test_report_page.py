@@ -137,9 +137,9 @@ def test_clicks_filter_sort_and_open(reporter, window):
     window.click(".top .cell:nth-child(3) button")
     window.settled()
     assert "tests/t.py" in labels(window)[0]
-    window.click(".bars a[data-query=eval_call]")
+    window.click(".bars a[data-value=eval_call]")
     window.settled()
-    assert window.text(".count") == "14 of 42 shown"
+    assert window.text(".count") == "14 of 42 shown" and window.text(".pin") == "rule: eval_call ×"
     window.run("const select = document.querySelector('select'); select.value = [...select.options].find(o => o.text === 'lint').value; select.dispatchEvent(new Event('change'))")
     window.settled()
     assert window.text(".count") == "1 of 42 shown"
@@ -147,6 +147,45 @@ def test_clicks_filter_sort_and_open(reporter, window):
     details = window.text("dialog")
     assert "line 1 of src/a.py" in details and "What each said".upper() in details.upper() and "lint\neval_call: 'eval' makes code of text" in details
     window.screenshot(SHOTS / "gather-details.png")
+    window.check_quiet()
+
+
+def test_a_line_of_a_chart_shows_what_it_counts(reporter, window):
+    """No more, though the words of the line are in others too."""
+    findings = [merged("exec", path="src/exec/a.c"), merged("c-exec", message="not exec", path="src/exec/deep/b.c"), merged("top", path="exec.c"), merged("none", path="")]
+    many = {f"/srv/app{name}": document(root=f"/srv/app{name}", findings=findings * count) for name, count in (("", 1), ("2", 2))}
+    reporter.page(reporter.write("all.json", document(findings=findings)))
+    for page in ("one", "many"):
+        if page == "many":
+            reporter.page(reports.fleet(reporter.box.outside / "fleet", many))
+        window.size(1280, 800)
+        window.open_ready(reporter.out)
+        lines = window.value("document.querySelectorAll('.bars a, #repositories a').length")
+        assert lines == {"one": 4 + 3, "many": 4 + 2 + 2}[page]
+        for line in range(lines):
+            window.run("const input = document.querySelector('input[type=search]'); input.value = 'zzz'; input.dispatchEvent(new Event('input'))")
+            count = window.run("const line = document.querySelectorAll('.bars a, #repositories a')[arguments[0]]; line.click();"
+                               "return (line.querySelector('.number') || line.closest('tr').cells[3]).innerText", line)
+            window.settled()
+            assert window.text(".count").split()[0] == count, window.text(".pin")
+        window.click(".over .clear")
+        window.settled()
+        assert window.text(".count") == {"one": "4 shown", "many": "12 shown"}[page] and not window.value("document.querySelector('.pin')")
+        window.check_quiet()
+
+
+def test_all_filters_are_cleared_at_once(reporter, window):
+    open_some(reporter, window)
+    assert window.value("document.querySelector('.clear').hidden")
+    window.click(".chips [data-name=high]")
+    window.type("input[type=search]", "zzz")
+    window.run("const select = document.querySelector('.controls select'); select.selectedIndex = 1; select.dispatchEvent(new Event('change'))")
+    window.settled()
+    assert window.text(".count") == "0 of 42 shown" and window.text(".empty") == "Nothing matches the search and the filters."
+    window.click(".clear")
+    window.settled()
+    assert window.text(".count") == "42 shown" and window.value("document.querySelector('.clear').hidden")
+    assert window.value("document.querySelector('.controls select').selectedIndex === 0 && document.querySelector('.chips [data-name=high]').ariaPressed === 'true'")
     window.check_quiet()
 
 
@@ -164,11 +203,18 @@ def test_keyboard_is_enough(reporter, window):
     assert window.value("document.querySelector('dialog').open") and "install.sh:1" in window.text("dialog")
     window.press("tab")
     window.run("[...document.querySelectorAll('dialog button')].find(button => button.textContent === 'Next').focus()")
-    window.press("enter")
-    assert "install.sh:2" in window.text("dialog") and window.value("document.activeElement.textContent") == "Next"
+    window.press("enter", "enter")
+    assert "install.sh:3" in window.text("dialog") and window.value("document.activeElement.textContent") == "Next"
+    assert window.text("dialog .buttons span") == "3 of 42"
+    window.run("[...document.querySelectorAll('dialog button')].find(button => button.textContent === 'Previous').focus()")
+    window.press("enter", "enter")
+    assert "install.sh:1" in window.text("dialog") and window.value("document.activeElement.textContent") == "Previous"
     window.press("escape")
     assert not window.value("document.querySelector('dialog').open")
     assert window.value("document.activeElement.className").startswith("grid"), "the focus is back where it was"
+    window.click(".rows .row:nth-child(3)")
+    window.press("escape", "down")
+    assert window.value("document.activeElement.getAttribute('aria-activedescendant')") == "row-3", "the arrows go on after a click too"
     window.check_quiet()
 
 
@@ -224,9 +270,11 @@ def test_a_log_is_filtered_by_tool_outcome_and_time(reporter, window):
     window.run("const input = document.querySelector('input[aria-label=to]'); input.value = '2026-11-15T16:00:03'; input.dispatchEvent(new Event('change'))")
     window.settled()
     assert window.text(".count") == "3 of 9 shown"
-    window.run("document.querySelector('.columns g:last-of-type').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
-    window.settled()
-    assert window.text(".count") == "1 of 9 shown"
+    for column in range(11):
+        shown = window.run("const column = document.querySelectorAll('.columns g')[arguments[0]]; column.querySelector('.hit').dispatchEvent(new MouseEvent('click', {bubbles: true}));"
+                           "return column.querySelectorAll('rect').length - 1", column)
+        window.settled()
+        assert window.text(".count") == f"{shown} of 9 shown", "what its column shows"
     window.click(".bars a[data-tool=git]")
     window.settled()
     window.click(".rows .row")
@@ -253,6 +301,7 @@ def test_damage_is_red_and_first(reporter, window):
     window.open_ready(reporter.out)
     red, green, _ = map(int, window.value("getComputedStyle(document.querySelector('.proof h2')).color")[4:-1].split(","))
     assert window.text(".proof h2") == "The log is damaged" and red > 2 * green and "audit.jsonl:5" in window.text(".proof")
+    assert window.value("[...document.querySelectorAll('.rows .row')].every(row => row.classList.contains('doubtful') === row.innerText.includes('not proven'))")
     assert window.value("document.querySelectorAll('.rows .doubtful').length") > 0
     window.screenshot(SHOTS / "audit-damaged.png")
     window.check_quiet()

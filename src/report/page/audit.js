@@ -14,22 +14,20 @@ function columnsOf(data) {
     {label: 'Time (UTC)', sort: 'time', className: 'second code', fill: (cell, row) => { cell.textContent = shownTime(data.text('time', row)); }},
     {label: 'What', sort: 'class', fill: (cell, row) => {
       const name = CLASSES[data.columns.class[row]];
-      cell.append(make('i', {class: 'dot back-' + name}), name);
+      cell.append(make('i', {class: 'dot back-' + name}), name, data.columns.proven[row] ? '' : make('small', {text: 'not proven'}));
     }},
     {label: 'Tool', sort: 'tool', className: 'minor', fill: text('tool')},
-    {label: 'Outcome', sort: 'outcome', className: 'minor', fill: (cell, row) => {
-      cell.textContent = data.text('outcome', row) + (data.columns.proven[row] ? '' : ' (not proven)');
-    }},
-    {label: 'Call', sort: 'what', className: 'code', fill: text('what')},
+    {label: 'Outcome', sort: 'outcome', className: 'third', fill: text('outcome')},
+    {label: 'Call', sort: 'what', className: 'code main', fill: text('what')},
     {label: 'Jail', sort: 'jail', className: 'minor', fill: text('jail')},
-    {label: 'Time it took', sort: 'duration', className: 'minor n', fill: (cell, row) => { cell.textContent = durationOf(data.columns.duration[row]); }},
+    {label: 'Duration', sort: 'duration', className: 'minor n', fill: (cell, row) => { cell.textContent = durationOf(data.columns.duration[row]); }},
   ];
 }
 
 function sectionsOf(data, row) {
   return [
     {code: data.text('what', row), lines: [
-      ['Time', data.text('time', row)], ['Outcome', data.text('outcome', row)], ['Time it took', durationOf(data.columns.duration[row])],
+      ['Time', data.text('time', row)], ['Outcome', data.text('outcome', row)], ['Duration', durationOf(data.columns.duration[row])],
       ['Proof', data.columns.proven[row] ? '' : 'this record is after the damage; only its own hash is right'],
     ]},
     {title: 'What it was granted', lines: pairs(data.text('granted', row))},
@@ -51,11 +49,12 @@ function timeField(host, label, changed) {
   return input;
 }
 
-// Times of a log have one form, so they are compared as text. The end is included to its last microsecond.
+// Times of a log have one form, so they are compared as text. The end is included to its last microsecond. A field leaves out
+// its seconds if they are 0; without them the end would be a whole minute.
 function timeFilter(data, from, to) {
   return row => {
     const time = data.text('time', row);
-    return (from.value === '' || time >= from.value) && (to.value === '' || time.slice(0, to.value.length) <= to.value);
+    return (from.value === '' || time >= from.value) && (to.value === '' || time.slice(0, 19) <= to.value.padEnd(19, ':00'));
   };
 }
 
@@ -79,10 +78,13 @@ async function start() {
   const from = timeField(controls, 'From (UTC)', changed);
   const to = timeField(controls, 'to', changed);
   const inTime = timeFilter(data, from, to);
-  const open = row => details.show(data.text('tool', row) || data.text('outcome', row), sectionsOf(data, row), step => { grid.move(grid.current + step); grid.open(); });
+  const step = by => { grid.move(grid.current + by); grid.open(); };
+  const open = (row, place) => details.show(data.text('tool', row) || data.text('outcome', row), sectionsOf(data, row), place, step);
+  const isDamaged = data.columns.proven.some(proven => proven === 0);
   host.append(controls);
   grid = new Grid(host, data, {
-    className: 'calls', label: 'Records', columns: columnsOf(data), open, start: {column: null, down: true},
+    className: isDamaged ? 'calls damaged' : 'calls', label: 'Records', columns: columnsOf(data), open, controls, changed,
+    start: {column: null, down: true}, orderName: 'The newest first',
     searched: ['time', 'tool', 'outcome', 'what', 'jail', 'granted', 'held', 'more'],
     mark: row => data.columns.proven[row] ? '' : 'doubtful',
     keep: row => kept.has(data.columns.class[row]) && tool.keep(row) && outcome.keep(row) && inTime(row),
@@ -94,6 +96,7 @@ async function start() {
       tool.select.value = [...tool.select.options].find(option => option.value !== '' && data.texts[option.value] === link.dataset.tool)?.value || '';
     } else if (column) {
       [from.value, to.value] = [column.dataset.from, column.dataset.to];
+      document.getElementById('calls').scrollIntoView();
     } else {
       return;
     }

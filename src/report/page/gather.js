@@ -19,18 +19,15 @@ function columnsOf(data, isMany) {
     fill: (cell, row) => cell.append(make('i', {class: 'dot back-' + severityOf(data, row)}), severityOf(data, row)),
   }];
   if (isMany) {
-    columns.push({label: 'Repository', sort: 'repository', className: 'minor', fill: (cell, row) => {
+    columns.push({label: 'Repository', sort: 'repository', className: 'third', fill: (cell, row) => {
       cell.textContent = data.text('repository', row).replace(/\/+$/, '').split('/').pop();
       cell.title = data.text('repository', row);
     }});
   }
-  columns.push({label: 'Finding', sort: 'message', fill: (cell, row) => {
+  columns.push({label: 'Finding', sort: 'message', className: 'main', fill: (cell, row) => {
     cell.append(data.text('message', row), make('small', {text: data.text('rule', row)}));
     cell.title = data.text('message', row);
-  }}, {label: 'Where', sort: 'path', className: 'second code', fill: (cell, row) => {
-    cell.textContent = whereOf(data, row);
-    cell.title = whereOf(data, row);
-  }}, {label: 'Seen by', sort: 'seen_by', className: 'minor', fill: text('seen_by')});
+  }}, {label: 'Where', sort: 'path', className: 'second code tail', fill: (cell, row) => fillTail(cell, whereOf(data, row))}, {label: 'Seen by', sort: 'seen_by', className: 'minor', fill: text('seen_by')});
   return columns;
 }
 
@@ -86,6 +83,34 @@ function makeStateFilter(host, counts, changed) {
   return () => select.value;
 }
 
+// As src/report/tally.c names directories.
+function directoryOf(path) {
+  const found = /^[^/]*\/(?:[^/]*\/)?/.exec(path);
+  return found ? found[0] : path === '' ? '(no file)' : '(top directory)';
+}
+
+// What a line of a chart counts, and nothing else: a search for its words would also find them in other places. It is a
+// button among the filters, which takes it away.
+class Pin {
+  constructor(host, data, changed) {
+    Object.assign(this, {host, data, changed, button: null, keep: () => true});
+  }
+
+  set(column, value) {
+    this.drop();
+    const of = column === 'directory' ? row => directoryOf(this.data.text('path', row)) : row => this.data.text(column, row);
+    this.keep = row => of(row) === value;
+    this.button = make('button', {type: 'button', class: 'pin', title: 'Show the others again'}, column + ': ', make('b', {text: value}), ' ×');
+    this.button.addEventListener('click', () => { this.drop(); this.changed(); });
+    this.host.append(this.button);
+  }
+
+  drop() {
+    this.button?.remove();
+    this.keep = () => true;
+  }
+}
+
 async function start() {
   const data = await Data.load();
   const host = document.getElementById('live');
@@ -109,17 +134,21 @@ async function start() {
   const kept = chips(controls, SEVERITIES, counts, 'Severity', changed);
   const stateOf = makeStateFilter(controls, states, changed);
   const filters = await makeFilters(controls, data, isMany, changed);
-  const open = row => details.show(data.text('message', row) || data.text('rule', row), sectionsOf(data, row), step => { grid.move(grid.current + step); grid.open(); });
+  const pin = new Pin(controls, data, changed);
+  const step = by => { grid.move(grid.current + by); grid.open(); };
+  const open = (row, place) => details.show(data.text('message', row) || data.text('rule', row), sectionsOf(data, row), place, step);
   host.append(controls);
   grid = new Grid(host, data, {
-    className: isMany ? 'findings many' : 'findings', label: 'Findings', columns: columnsOf(data, isMany), open,
+    className: isMany ? 'findings many' : 'findings', label: 'Findings', columns: columnsOf(data, isMany), open, controls, changed,
+    start: {column: null, down: false}, orderName: 'The worst first',
     searched: ['message', 'rule', 'path', 'repository', 'seen_by', 'source'],
-    keep: row => kept.has(severity[row]) && (stateOf() === 'here' ? state[row] !== GONE : state[row] === Number(stateOf())) && filters.every(filter => filter(row)),
+    keep: row => kept.has(severity[row]) && pin.keep(row) && (stateOf() === 'here' ? state[row] !== GONE : state[row] === Number(stateOf())) && filters.every(filter => filter(row)),
   });
   document.addEventListener('click', event => {
-    const link = event.target.closest('a[data-query]');
+    const link = event.target.closest('a[data-column]');
     if (link) {
-      search.value = link.dataset.query;
+      search.value = '';
+      pin.set(link.dataset.column, link.dataset.value);
       changed();
     }
   });

@@ -5,6 +5,7 @@
 
 const SLICE_MS = 8;
 const SPARE_ROWS = 8; // above and below what is in view
+const CLOSE = 2; // the place of that button among those of the details
 
 const channel = new MessageChannel();
 const waiting = [];
@@ -148,7 +149,8 @@ class Data {
 }
 
 // The list. view: {columns: [{label, sort, className, fill(cell, row)}], searched: [names of columns], keep(row), open(row),
-// className, label, start: {column, down}}
+// className, label, controls: the element with the search and the filters, changed(): what they call, start: {column, down},
+// orderName: the order at the start, in words}
 class Grid {
   constructor(host, data, view) {
     this.data = data;
@@ -156,7 +158,7 @@ class Grid {
     this.turn = 0;
     this.query = '';
     this.order = null; // of all rows; null: that of the page
-    this.sorting = view.start || {column: null, down: false};
+    this.sorting = view.start;
     this.shown = new Uint32Array(0);
     this.current = 0;
     this.build(host);
@@ -164,6 +166,8 @@ class Grid {
 
   build(host) {
     this.count = make('p', {class: 'count', role: 'status', 'aria-live': 'polite'});
+    this.clear = make('button', {type: 'button', class: 'clear', hidden: true, text: 'Clear all filters'});
+    this.clear.addEventListener('click', () => { clearControls(this.view.controls); this.view.changed(); this.grid.focus({preventScroll: true}); });
     this.heads = this.view.columns.map(column => {
       const button = make('button', {type: 'button', text: column.label});
       button.addEventListener('click', () => this.sort(column.sort));
@@ -174,17 +178,33 @@ class Grid {
     this.space = make('div');
     this.scroller = make('div', {class: 'scroller', role: 'rowgroup', tabindex: -1}, this.space, this.rows);
     this.grid = make('div', {class: 'grid ' + this.view.className, role: 'grid', tabindex: 0, 'aria-label': this.view.label}, top, this.scroller);
-    host.append(this.count, this.grid);
+    const bar = make('div', {class: 'over'}, this.count, this.clear);
+    this.makeOrders(bar);
+    host.append(bar, this.grid);
     this.scroller.addEventListener('scroll', () => this.later(), {passive: true});
     window.addEventListener('resize', () => { this.height = 0; this.later(); });
     this.grid.addEventListener('keydown', event => this.key(event));
     this.rows.addEventListener('click', event => {
       const row = event.target.closest('.row');
       if (row) {
+        // After the details are closed the focus is back on the list, where the arrows work.
+        this.grid.focus({preventScroll: true});
         this.move(Number(row.dataset.at));
         this.open();
       }
     });
+  }
+
+  // In a narrow window the columns have no heads to click.
+  makeOrders(host) {
+    const columns = this.view.columns;
+    const options = columns.flatMap(({label}, i) => [['up' + i, label + ' ↑'], ['down' + i, label + ' ↓']]);
+    this.orders = choice(host, 'Order', [['', this.view.orderName], ...options], () => {
+      const [, way, i] = /^(up|down)(\d+)$/.exec(this.orders.value) || [];
+      const {column, down} = way ? {column: columns[i].sort, down: way === 'down'} : this.view.start;
+      this.sort(column, down);
+    });
+    this.orders.className = 'orders';
   }
 
   later() {
@@ -219,6 +239,9 @@ class Grid {
     this.current = 0;
     this.scroller.scrollTop = 0;
     this.grid.setAttribute('aria-rowcount', shown.length + 1);
+    this.clear.hidden = !isNarrowed(this.view.controls);
+    const at = this.view.columns.findIndex(column => column.sort === this.sorting.column);
+    this.orders.value = at < 0 ? '' : (this.sorting.down ? 'down' : 'up') + at;
     this.count.textContent = shown.length === this.data.rows ? grouped(shown.length) + ' shown' : grouped(shown.length) + ' of ' + grouped(this.data.rows) + ' shown';
     for (const {column, button, cell} of this.heads) {
       const own = column.sort === this.sorting.column;
@@ -264,6 +287,8 @@ class Grid {
     if (!this.height) {
       this.rows.replaceChildren(make('div', {class: 'row'}));
       this.height = this.rows.firstChild.offsetHeight;
+      // No taller than all rows need: a filter must not change it, or what is below would jump.
+      this.scroller.style.maxHeight = this.height * Math.max(3, this.data.rows) + 'px';
     }
     const first = Math.max(0, Math.floor(this.scroller.scrollTop / this.height) - SPARE_ROWS);
     const end = Math.min(this.shown.length, first + Math.ceil(this.scroller.clientHeight / this.height) + 2 * SPARE_ROWS);
@@ -275,7 +300,7 @@ class Grid {
     this.rows.style.top = this.height * first + 'px';
     this.rows.replaceChildren(...rows);
     if (this.shown.length === 0) {
-      this.rows.replaceChildren(make('p', {class: 'empty', text: 'Nothing matches. Escape in the search field clears it.'}));
+      this.rows.replaceChildren(make('p', {class: 'empty', text: 'Nothing matches the search and the filters.'}));
       this.grid.removeAttribute('aria-activedescendant');
     }
     if (this.current >= first && this.current < end) {
@@ -310,7 +335,7 @@ class Grid {
 
   open() {
     if (this.shown.length > 0) {
-      this.view.open(this.shown[this.current]);
+      this.view.open(this.shown[this.current], grouped(this.current + 1) + ' of ' + grouped(this.shown.length));
     }
   }
 
@@ -343,7 +368,8 @@ class Details {
     });
   }
 
-  show(title, sections, step) {
+  // place: which of how many it is. step(1) goes on to the next.
+  show(title, sections, place, step) {
     const buttons = [['Previous', () => step(-1)], ['Next', () => step(1)], ['Close', () => this.dialog.close()]].map(([text, act]) => {
       const button = make('button', {type: 'button', text});
       button.addEventListener('click', act);
@@ -353,14 +379,14 @@ class Details {
     for (const section of sections) {
       this.add(section);
     }
-    this.inner.append(make('div', {class: 'buttons'}, ...buttons));
-    const focused = this.focus || 2;
+    this.inner.append(make('div', {class: 'buttons'}, make('span', {class: 'quiet', text: place}), ...buttons));
     if (!this.dialog.open) {
-      this.focus = 2;
+      this.focus = CLOSE;
       this.dialog.showModal();
     }
-    buttons[focused].focus();
+    buttons[this.focus].focus({preventScroll: true});
     buttons.forEach((button, i) => button.addEventListener('focus', () => { this.focus = i; }));
+    this.dialog.scrollTop = 0;
   }
 
   add({title, lines = [], code}) {
@@ -408,6 +434,24 @@ function choice(host, label, options, changed) {
   select.addEventListener('change', changed);
   host.append(select);
   return select;
+}
+
+// Whether any of the search and the filters leaves something out.
+function isNarrowed(controls) {
+  return controls.querySelector('[aria-pressed=false], .pin') !== null || [...controls.querySelectorAll('input')].some(field => field.value !== '') ||
+    [...controls.querySelectorAll('select')].some(select => select.selectedIndex > 0);
+}
+
+function clearControls(controls) {
+  controls.querySelectorAll('input').forEach(field => { field.value = ''; });
+  controls.querySelectorAll('select').forEach(select => { select.selectedIndex = 0; });
+  controls.querySelectorAll('[aria-pressed=false], .pin').forEach(button => button.click());
+}
+
+// A path that does not fit loses its beginning, not the name of the file and the line.
+function fillTail(cell, text) {
+  cell.append(make('bdi', {dir: 'ltr', text}));
+  cell.title = text;
 }
 
 function searchField(host, label, changed) {
