@@ -2,10 +2,12 @@
 dark, narrow and wide, and without a script. Nothing is logged and nothing is asked for from anywhere. Screenshots are kept
 in build/report-screenshots.
 """
+import base64
 import os
 import pathlib
 import re
 import shutil
+import zlib
 
 import pytest
 import reports
@@ -189,6 +191,37 @@ def test_all_filters_are_cleared_at_once(reporter, window):
     window.check_quiet()
 
 
+def test_a_narrow_window_has_an_order_and_the_ends_of_paths(reporter, window):
+    found = [merged("a", path="a-directory/with-a-long-name/and-another-one/beneath-it/file.py", message="what is said " * 8), merged("b", "low", path="b.py")]
+    reporter.page(reporter.write("all.json", document(findings=found)))
+    window.size(390, 844)
+    window.open_ready(reporter.out)
+    assert window.text(".orders option:checked") == "The worst first" and labels(window)[0].startswith("medium")
+    window.run("const select = document.querySelector('.orders'); select.value = [...select.options].find(o => o.text === 'Where ↓').value; select.dispatchEvent(new Event('change'))")
+    window.settled()
+    assert labels(window)[0].startswith("low")
+    # The text sticks out on the left, so that its end is seen.
+    assert window.value("[...document.querySelectorAll('.rows .tail')].map(cell => cell.querySelector('bdi').getBoundingClientRect().right <= cell.getBoundingClientRect().right + 1)") == [True, True]
+    assert window.value("document.querySelector('.rows .main').getBoundingClientRect().width") > 280, "the message has the whole line"
+    window.screenshot(SHOTS / "gather-narrow-list.png")
+    window.check_quiet()
+
+
+def test_printed_colours_are_kept(reporter, window):
+    """A browser leaves out backgrounds when it prints; the dots and the proof are such."""
+    reporter.audit(some_log())
+    window.size(1280, 800)
+    window.open_ready(reporter.out)
+    printed = base64.b64decode(window.cdp("Page.printToPDF", printBackground=False)["data"])
+    streams = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", printed, re.DOTALL)
+    drawn = b"".join(zlib.decompressobj().decompress(stream) for stream in streams if stream[:1] == b"\x78")
+    red, green, blue = (float(number) for number in (0xed / 255, 0xf6 / 255, 0xf1 / 255))
+    colours = {tuple(round(float(number), 2) for number in match.split()[:3]) for match in re.findall(rb"[\d.]+ [\d.]+ [\d.]+ rg", drawn)}
+    assert (round(red, 2), round(green, 2), round(blue, 2)) in colours, colours
+    assert window.cdp("Emulation.setEmulatedMedia", media="print") is not None
+    assert window.value("getComputedStyle(document.querySelector('#static')).display === 'block' && getComputedStyle(document.querySelector('.grid')).display === 'none'")
+
+
 def test_keyboard_is_enough(reporter, window):
     open_some(reporter, window)
     window.press("/")
@@ -303,6 +336,9 @@ def test_damage_is_red_and_first(reporter, window):
     assert window.text(".proof h2") == "The log is damaged" and red > 2 * green and "audit.jsonl:5" in window.text(".proof")
     assert window.value("[...document.querySelectorAll('.rows .row')].every(row => row.classList.contains('doubtful') === row.innerText.includes('not proven'))")
     assert window.value("document.querySelectorAll('.rows .doubtful').length") > 0
+    window.size(390, 844)
+    window.open_ready(reporter.out)
+    assert window.value("[...document.querySelectorAll('.rows .doubtful small')].every(mark => mark.offsetWidth > 0)"), "not by colour alone"
     window.screenshot(SHOTS / "audit-damaged.png")
     window.check_quiet()
 
