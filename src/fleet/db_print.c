@@ -101,11 +101,13 @@ static void put_json_row(struct ck_fleet_db_print *print, sqlite3_stmt *statemen
 
 static void put_field(struct ck_fleet_db_print *print, const char *text, bool is_text, bool last)
 {
-    (void)fputs(is_text && ck_csv_is_formula(text) ? "\"'" : "\"", print->out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
+    (void)fputc('"', print->out);
+    for (size_t at = 0; text[at] != '\0'; at++) {
+        if (is_text && ck_csv_begins_formula(text, at))
+            (void)fputc('\'', print->out);
+        else if (text[at] == '"')
             (void)fputc('"', print->out);
-        (void)fputc(*text, print->out);
+        (void)fputc(text[at], print->out);
         print->bytes++;
     }
     (void)fputs(last ? "\"\r\n" : "\",", print->out);

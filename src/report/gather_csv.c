@@ -20,15 +20,17 @@ static void put(struct ck_page *out, const char *text, size_t length)
 static void put_field(struct ck_page *out, const char *text, const char *after)
 {
     put(out, "\"", 1);
-    if (ck_csv_is_formula(text))
-        put(out, "'", 1);
-    for (size_t n; *text != '\0'; text += n) {
-        n = strcspn(text, "\"");
-        put(out, text, n);
-        if (text[n] == '"') {
-            put(out, "\"\"", 2);
-            n++;
-        }
+    for (size_t at = 0; text[at] != '\0';) {
+        size_t plain = strcspn(text + at, "\"" CK_CSV_FORMULA);
+        put(out, text + at, plain);
+        at += plain;
+        if (text[at] == '\0')
+            break;
+        if (text[at] == '"')
+            put(out, "\"", 1);
+        else if (ck_csv_begins_formula(text, at))
+            put(out, "'", 1);
+        put(out, text + at++, 1);
     }
     put(out, "\"", 1);
     put(out, after, strlen(after));

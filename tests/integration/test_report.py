@@ -153,12 +153,14 @@ def test_a_line_of_a_chart_says_its_colours(reporter):
 
 def test_a_table_holds_no_formula(reporter):
     hostile = [merged(rule, message=message, path=path) for rule, message, path in
-               [("=1+1", '+cmd|" /C calc"!A0', "-2+3.py"), ("@sum", "a\tb\r\n=c", '"=x.py'), ("\t=1", "\u202e=x", "ok.py")]]
+               [("=1+1", '+cmd|" /C calc"!A0', "-2+3.py"), ("@sum", "a\tb\r\n=c", '"=x.py'), ("\t=1", "\u202e=x", "ok.py"), ("r", 'x;=cmd|\'/C calc\'!A0;"@y', "a=b;-c")]]
     rows = reporter.rows(reporter.write("all.json", document(findings=hostile)))
     fields = sorted((row["rule"], row["message"], row["path"]) for row in rows)
-    assert fields == [("'=1+1", "'+cmd|\" /C calc\"!A0", "'-2+3.py"), ("'@sum", "a\\x09b\\x0d\\x0a=c", '"=x.py'), ("\\x09=1", "\\xe2\\x80\\xae=x", "ok.py")]
+    assert fields == [("'=1+1", "'+cmd|\" /C calc\"!A0", "'-2+3.py"), ("'@sum", "a\\x09b\\x0d\\x0a=c", '"=x.py'), ("\\x09=1", "\\xe2\\x80\\xae=x", "ok.py"),
+                      ("r", 'x;\'=cmd|\'/C calc\'!A0;"\'@y', "a=b;'-c")]
     raw = reporter.table.read_bytes()
-    assert raw.count(b"\r\n") == 4 and not re.search(rb'(^|,)"?[=+@\t-]', raw.replace(b"\r\n", b"\n"), re.MULTILINE)
+    # A comma separates the cells, or a semicolon, by the language of the spreadsheet.
+    assert raw.count(b"\r\n") == 5 and not re.search(rb';"*[=+@\t-]', raw) and not re.search(rb'(^|,)"?[=+@\t-]', raw.replace(b"\r\n", b"\n"), re.MULTILINE)
 
 
 @pytest.mark.parametrize("text, why", [

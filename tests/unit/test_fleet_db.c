@@ -329,9 +329,15 @@ static void a_formula_is_a_text_that_begins_like_one(void **state)
     static const char *const formulas[] = {"=1", "+1", "-1", "@x"}, *const others[] = {"", "1", " =1", "a=1", "'=1"};
 
     for (size_t i = 0; i < sizeof(formulas) / sizeof(formulas[0]); i++)
-        assert_true(ck_csv_is_formula(formulas[i]));
+        assert_true(ck_csv_begins_formula(formulas[i], 0));
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        assert_false(ck_csv_is_formula(others[i]));
+        assert_false(ck_csv_begins_formula(others[i], 0));
+    /* A cell of a spreadsheet that splits at ';' begins there. */
+    assert_true(ck_csv_begins_formula("a;=1", 2));
+    assert_true(ck_csv_begins_formula("a;\"\"@x", 4));
+    assert_false(ck_csv_begins_formula("a; =1", 3));
+    assert_false(ck_csv_begins_formula("a=1", 1));
+    assert_false(ck_csv_begins_formula("\"=1", 1));
 }
 
 int main(void)
