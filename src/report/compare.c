@@ -5,6 +5,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define SEPARATOR ", " /* of the names in seen_by */
 
 static int compare_identities(const void *left, const void *right)
 {
@@ -28,7 +31,37 @@ static struct ck_look_finding **sorted(struct ck_look *look)
     return list;
 }
 
-int ck_compare(struct ck_look *before, struct ck_look *now, struct ck_compare_counts *ret_counts)
+/* Has the probe of this name looked, and would it have listed a finding of this severity? */
+static bool has_looked(const struct ck_look *look, const struct ck_strings *strings, const char *name, size_t length,
+                       enum ck_look_severity severity)
+{
+    for (size_t i = 0; i < look->probes.count; i++) {
+        const struct ck_look_probe *probe = &look->probes.items[i];
+        const char *other = ck_strings_text(strings, probe->name);
+        if (strncmp(other, name, length) == 0 && other[length] == '\0')
+            return probe->nothing || (probe->ok && !probe->output_cut && severity < probe->cut);
+    }
+    return false;
+}
+
+/* What does not say who has seen it counts as looked for. */
+static bool is_looked_for(const struct ck_look *look, const struct ck_strings *strings,
+                          const struct ck_look_finding *finding)
+{
+    const char *names = ck_strings_text(strings, finding->seen_by);
+
+    while (*names != '\0') {
+        const char *end = strstr(names, SEPARATOR);
+        size_t length = end ? (size_t)(end - names) : strlen(names);
+        if (!has_looked(look, strings, names, length, finding->severity))
+            return false;
+        names += length + (end ? strlen(SEPARATOR) : 0);
+    }
+    return true;
+}
+
+int ck_compare(struct ck_look *before, struct ck_look *now, const struct ck_strings *strings,
+               struct ck_compare_counts *ret_counts)
 {
     CK_HEAP struct ck_look_finding **old = ck_heap_own(sorted(before));
     CK_HEAP struct ck_look_finding **new = ck_heap_own(sorted(now));
@@ -43,8 +76,9 @@ int ck_compare(struct ck_look *before, struct ck_look *now, struct ck_compare_co
             old[i++]->state = CK_LOOK_KNOWN;
             new[j++]->state = CK_LOOK_KNOWN;
         } else if (!new_left || (old_left && old[i]->identity < new[j]->identity)) {
-            old[i++]->state = CK_LOOK_GONE;
-            ret_counts->gone++;
+            bool gone = is_looked_for(now, strings, old[i]);
+            old[i++]->state = gone ? CK_LOOK_GONE : CK_LOOK_UNCHECKED;
+            *(gone ? &ret_counts->gone : &ret_counts->unchecked) += 1;
         } else {
             new[j++]->state = CK_LOOK_NEW;
             ret_counts->fresh++;

@@ -7,8 +7,14 @@
 
 const char *ck_found_state_name(enum ck_look_state state)
 {
-    static const char *const names[] = {"listed", "new", "known", "gone"};
+    static const char *const names[] = {"listed", "new", "known", "gone", "unchecked"};
     return names[state];
+}
+
+/* Is it in the look before only? */
+static bool is_past(const struct ck_look_finding *finding)
+{
+    return finding->state == CK_LOOK_GONE || finding->state == CK_LOOK_UNCHECKED;
 }
 
 /* The words of gather, those of its own code first; what it does not say comes with the source. */
@@ -28,8 +34,8 @@ static int compare_found(const void *left, const void *right, void *data)
     const struct ck_look_finding *x = a->finding, *y = b->finding;
     const struct ck_strings *strings = data;
 
-    if ((x->state == CK_LOOK_GONE) != (y->state == CK_LOOK_GONE))
-        return x->state == CK_LOOK_GONE ? 1 : -1;
+    if (is_past(x) != is_past(y))
+        return is_past(x) ? 1 : -1;
     if (x->severity != y->severity)
         return x->severity < y->severity ? -1 : 1;
     if ((x->state == CK_LOOK_KNOWN) != (y->state == CK_LOOK_KNOWN))
@@ -50,12 +56,12 @@ static int compare_found(const void *left, const void *right, void *data)
     return x < y ? -1 : x > y;
 }
 
-static void add(struct ck_found *found, const struct ck_look *look, bool gone)
+static void add(struct ck_found *found, const struct ck_look *look, bool past)
 {
     for (size_t i = 0; i < look->findings.count; i++)
-        if ((look->findings.items[i].state == CK_LOOK_GONE) == gone) {
+        if (is_past(&look->findings.items[i]) == past) {
             found->items[found->count++] = (struct ck_found_item){&look->findings.items[i], look};
-            found->known += !gone && look->findings.items[i].state == CK_LOOK_KNOWN ? 1 : 0;
+            found->known += !past && look->findings.items[i].state == CK_LOOK_KNOWN ? 1 : 0;
         }
 }
 

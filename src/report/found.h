@@ -10,7 +10,7 @@ struct ck_found_item {
 };
 
 struct ck_found {
-    struct ck_found_item *items; /* those of the latest looks, then those that are gone */
+    struct ck_found_item *items; /* those of the latest looks, then those that were there before */
     size_t count;
     size_t here;                              /* of the latest looks */
     uint64_t by_severity[CK_LOOK_SEVERITIES]; /* of these */
@@ -21,7 +21,7 @@ struct ck_found {
 int ck_found_list(struct ck_found *found, const struct ck_looks *looks);
 void ck_found_done(struct ck_found *found);
 
-/* "listed", "new", "known" or "gone" */
+/* "listed", "new", "known", "gone" or "unchecked" */
 const char *ck_found_state_name(enum ck_look_state state);
 
 #endif

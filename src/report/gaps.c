@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How gather begins the reason of a probe that no file of the repository is for. */
-#define NOTHING_REASON "no file matches"
-
 static struct ck_gap *add(struct ck_gaps *gaps, enum ck_gap_kind kind, uint32_t what)
 {
     /* Each loss is one of its own, and there may be many. */
@@ -54,13 +51,12 @@ static bool add_partial(struct ck_gaps *gaps, const struct ck_look_probe *probe)
 static enum ck_gap_kind kind_of(const struct ck_look_probe *probe, const struct ck_strings *strings)
 {
     const char *state = ck_strings_text(strings, probe->state);
-    const char *reason = ck_strings_text(strings, probe->reason);
 
+    if (probe->nothing)
+        return CK_GAP_NOTHING;
     if (strcmp(state, "tool_missing") == 0)
         return CK_GAP_MISSING;
-    if (strcmp(state, "skipped") != 0)
-        return CK_GAP_FAILED;
-    return strncmp(reason, NOTHING_REASON, strlen(NOTHING_REASON)) == 0 ? CK_GAP_NOTHING : CK_GAP_SKIPPED;
+    return strcmp(state, "skipped") == 0 ? CK_GAP_SKIPPED : CK_GAP_FAILED;
 }
 
 static bool add_probe(struct ck_gaps *gaps, const struct ck_look_probe *probe, const struct ck_strings *strings)

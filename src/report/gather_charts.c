@@ -83,6 +83,7 @@ struct point {
     char date[24]; /* cut to the day, or to the minute */
     uint64_t by_severity[CK_LOOK_SEVERITIES];
     uint64_t total;
+    size_t probes, probes_done; /* without those that had nothing to look at */
 };
 
 static int compare_points(const void *left, const void *right)
@@ -109,6 +110,15 @@ static size_t list_points(const struct ck_looks *looks, size_t shown, struct poi
     return POINTS;
 }
 
+/* A column that is lower because less was looked at is no progress. */
+static void count_probes(const struct ck_look *look, struct point *point)
+{
+    for (size_t i = 0; i < look->probes.count; i++) {
+        point->probes += look->probes.items[i].nothing ? 0 : 1;
+        point->probes_done += look->probes.items[i].ok ? 1 : 0;
+    }
+}
+
 /* Of each repository the last look up to then. */
 static void count_point(const struct ck_looks *looks, size_t shown, struct point *point)
 {
@@ -122,6 +132,7 @@ static void count_point(const struct ck_looks *looks, size_t shown, struct point
             point->by_severity[s] += look->by_severity[s];
             point->total += look->by_severity[s];
         }
+        count_probes(look, point);
     }
 }
 
@@ -147,11 +158,11 @@ static void print_points(struct ck_page *page, const struct point *points, size_
                   points[0].date, (size_t)most, points[count - 1].date);
     ck_page_print(
         page, "<table class=\"plain narrow\"><thead><tr><th>Date</th><th class=\"n\">Findings</th><th>By severity</th>"
-              "</tr></thead>\n<tbody>");
+              "<th>Probes that ran</th></tr></thead>\n<tbody>");
     for (size_t i = 0; i < count; i++) {
         ck_page_print(page, "<tr><td>%s</td><td class=\"n\">%'zu</td><td>", points[i].date, (size_t)points[i].total);
         ck_bar_words(page, &ck_bar_severities, points[i].by_severity);
-        ck_page_print(page, "</td></tr>\n");
+        ck_page_print(page, "</td><td>%'zu of %'zu</td></tr>\n", points[i].probes_done, points[i].probes);
     }
     ck_page_print(page, "</tbody></table></section>\n");
 }

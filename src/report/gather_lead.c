@@ -109,8 +109,12 @@ static void print_change(struct ck_page *page, const struct ck_gather_view *view
                       view->found.known == 1 ? "is" : "are");
     if (looks->compared == 0)
         return;
-    ck_page_print(page, "<p class=\"change\"><b>%'zu new</b>, <b>%'zu gone</b> since the look before",
-                  (size_t)looks->fresh, (size_t)looks->gone);
+    ck_page_print(page, "<p class=\"change\"><b>%'zu new</b>, <b>%'zu gone</b>", (size_t)looks->fresh,
+                  (size_t)looks->gone);
+    /* By a probe that ran before, and did not now, or has cut its list. */
+    if (looks->unchecked > 0)
+        ck_page_print(page, ", <b>%'zu not looked for again</b>", (size_t)looks->unchecked);
+    ck_page_print(page, " since the look before");
     if (looks->compared < looks->repositories)
         ck_page_print(page, " (%'zu of %'zu repositories have one)", looks->compared, looks->repositories);
     ck_page_print(page, "</p>\n");

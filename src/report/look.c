@@ -9,6 +9,9 @@
 
 #define FORMAT 1 /* of docs/gather.schema.json */
 
+/* How gather begins the reason of a probe that no file of the repository is for. */
+#define NOTHING_REASON "no file matches"
+
 const char *ck_look_severity_name(enum ck_look_severity severity)
 {
     static const char *const names[] = {"critical", "high", "medium", "low", "info"};
@@ -16,9 +19,9 @@ const char *ck_look_severity_name(enum ck_look_severity severity)
 }
 
 /* As gather reads it: what is absent or unknown is info. */
-static enum ck_look_severity severity_of(const json_t *finding)
+static enum ck_look_severity severity_of(const json_t *object, const char *key)
 {
-    const char *name = json_string_value(json_object_get(finding, "severity"));
+    const char *name = json_string_value(json_object_get(object, key));
     unsigned severity = CK_LOOK_CRITICAL;
 
     while (severity < CK_LOOK_INFO && (!name || strcmp(name, ck_look_severity_name(severity)) != 0))
@@ -113,7 +116,7 @@ static int add_finding(struct ck_look *look, const json_t *item, uint32_t probe,
     if (!json_is_object(item))
         return 0;
     *finding = (struct ck_look_finding){
-        .severity = severity_of(item),
+        .severity = severity_of(item, "severity"),
         /* By the document of --baseline, until it is compared with an earlier look. */
         .state = json_is_true(json_object_get(item, "known")) ? CK_LOOK_KNOWN : CK_LOOK_LISTED,
         .line = number(item, "line"),
@@ -159,6 +162,10 @@ static void read_evidence(struct ck_look_probe *probe, const json_t *evidence)
     if (!json_object_get(evidence, "files_searched"))
         probe->searched = json_object_get(evidence, "parsed") ? number(evidence, "parsed") : probe->files;
     probe->output_cut = json_is_true(json_object_get(evidence, "incomplete"));
+    probe->cut = CK_LOOK_SEVERITIES;
+    if (probe->listed < probe->total)
+        probe->cut =
+            json_object_get(evidence, "findings_cut") ? severity_of(evidence, "findings_cut") : CK_LOOK_CRITICAL;
 }
 
 static int add_call(struct ck_look *look, uint32_t probe, uint32_t tool, const json_t *call, struct ck_strings *strings)
@@ -207,6 +214,8 @@ static int add_probe(struct ck_look *look, const json_t *item, struct ck_strings
         .duration_ms = milliseconds(json_object_get(item, "timing"), "duration_ms"),
     };
     probe->ok = strcmp(ck_strings_text(strings, probe->state), "ok") == 0;
+    probe->nothing = strcmp(ck_strings_text(strings, probe->state), "skipped") == 0 &&
+                     strncmp(ck_strings_text(strings, probe->reason), NOTHING_REASON, strlen(NOTHING_REASON)) == 0;
     read_evidence(probe, evidence);
     int r = 0;
     json_array_foreach(json_object_get(item, "calls"), i, call) if (r == 0) r =

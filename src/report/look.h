@@ -21,7 +21,8 @@ enum ck_look_state {
     CK_LOOK_LISTED, /* there was no look before */
     CK_LOOK_NEW,
     CK_LOOK_KNOWN,
-    CK_LOOK_GONE, /* it was in the look before, and is in the latest one no more */
+    CK_LOOK_GONE,      /* it was in the look before, and is in the latest one no more */
+    CK_LOOK_UNCHECKED, /* as gone, but not all that had seen it looked again */
 };
 
 /* Texts are numbers of the strings (strings.h). */
@@ -38,10 +39,12 @@ struct ck_look_finding {
 struct ck_look_probe {
     uint32_t name, tool, layer, why, state, reason, install, headline;
     bool ok;
+    bool nothing; /* it did not run, because there is nothing for it to look at */
     bool has_count;
     uint64_t count;             /* of what it found */
     uint64_t files, searched;   /* 0 and 0: not known */
     uint64_t listed, total;     /* findings */
+    enum ck_look_severity cut;  /* the worst that its list may lack; CK_LOOK_SEVERITIES: nothing */
     bool files_cut, output_cut; /* it did not get all files; not all of its output was read */
     uint64_t duration_ms;
 };

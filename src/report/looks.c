@@ -300,11 +300,12 @@ static int compare_all(struct ck_looks *looks, struct choke_error *error)
         looks->repositories++;
         if (!ck_looks_before(looks, i))
             continue;
-        if (ck_compare(&looks->items[i - 1], &looks->items[i], &counts) < 0)
+        if (ck_compare(&looks->items[i - 1], &looks->items[i], &looks->strings, &counts) < 0)
             return out_of_memory(error);
         looks->compared++;
         looks->fresh += counts.fresh;
         looks->gone += counts.gone;
+        looks->unchecked += counts.unchecked;
     }
     return 0;
 }

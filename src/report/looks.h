@@ -30,7 +30,7 @@ struct ck_looks {
     struct ck_looks_loss *losses;
     size_t loss_count;
     size_t compared; /* repositories with a look before */
-    uint64_t fresh, gone;
+    uint64_t fresh, gone, unchecked;
 };
 
 /* paths: NULL-terminated. A file that is named and is no document is an error. */

@@ -74,9 +74,23 @@ def test_two_looks_are_compared(reporter):
     assert [row["state"] for row in rows].count("new") == 2, "one fingerprint may be there twice"
     text = words(reporter.out.read_text(encoding="utf-8"))
     assert "Found 4 findings" in text and "2 new , 1 gone since the look before" in text
-    assert "2026-11-10 3 3 medium 2026-11-18 4 2 high, 2 medium" in text
+    assert "2026-11-10 3 3 medium 1 of 1 2026-11-18 4 2 high, 2 medium 1 of 1" in text
     # In the other order, and in a directory: the dates decide.
     assert reporter.rows(reporter.box.outside / "now.json", reporter.box.outside / "before.json", reporter.box.outside) == rows
+
+
+def test_what_was_not_looked_for_again_is_not_gone(reporter):
+    """A tool that is not there any more, or a list that is cut, does not make a repository better."""
+    two = [merged("a", path="a.py"), merged("b", "high", path="b.py", probes=("semgrep",)), merged("c", "info", path="c.py")]
+    before = document(findings=two, date="2026-11-10T08:00:00Z", probes=[probe("rg", "rg"), probe("semgrep", "semgrep")])
+    flooded = probe("rg", "rg", evidence={"findings": [], "findings_total": 5000, "findings_cut": "info"})
+    now = document(date="2026-11-18T08:00:00Z", probes=[flooded, probe("semgrep", "semgrep", state="tool_missing", reason="-", calls=[])])
+    reporter.write("now.json", now)
+    rows = reporter.rows(reporter.write("before.json", before), reporter.box.outside / "now.json")
+    assert [(row["rule"], row["state"]) for row in rows] == [("b", "unchecked"), ("a", "gone"), ("c", "unchecked")]
+    text = words(reporter.out.read_text(encoding="utf-8"))
+    assert "0 new , 1 gone , 2 not looked for again since the look before" in text
+    assert "2026-11-10 3 1 high, 1 medium, 1 info 2 of 2 2026-11-18 0 none 1 of 2" in text
 
 
 def test_what_a_baseline_knows_is_known(reporter):

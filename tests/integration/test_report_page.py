@@ -253,16 +253,19 @@ def test_keyboard_is_enough(reporter, window):
 
 def test_changes_since_the_look_before_can_be_chosen(reporter, window):
     now = some_findings()
-    before = [*now[5:], merged("old", "critical", "it was here", "old.py")]
+    before = [*now[5:], merged("old", "critical", "it was here", "old.py"), merged("other", path="o.py", probes=("semgrep",))]
     reporter.write("before.json", document(findings=before, date="2026-11-01T10:00:00Z"))
     reporter.page(reporter.write("now.json", document(findings=now)), reporter.box.outside / "before.json")
     window.size(1280, 800)
     window.open_ready(reporter.out)
-    assert window.text(".count") == "42 of 43 shown" and window.text(".change") == "5 new, 1 gone since the look before"
-    for value, count in (("1", 5), ("2", 37), ("3", 1)):
+    assert window.text(".count") == "42 of 44 shown" and window.text(".change") == "5 new, 1 gone, 1 not looked for again since the look before"
+    for value, count in (("1", 5), ("2", 37), ("3", 1), ("4", 1)):
         window.run("const select = document.querySelector('select[aria-label^=Compared]'); select.value = arguments[0]; select.dispatchEvent(new Event('change'))", value)
         window.settled()
-        assert window.text(".count") == f"{count} of 43 shown"
+        assert window.text(".count") == f"{count} of 44 shown"
+    window.click(".rows .row")
+    assert "Compared with before\nnot looked for again" in window.text("dialog")
+    window.press("escape")
     window.run("scrollTo(0, document.getElementById('time').offsetTop - 20)")
     window.screenshot(SHOTS / "gather-time.png")
     assert window.value("document.querySelectorAll('#time g').length") == 2

@@ -165,13 +165,14 @@ static void check_states(const char *before, const char *now, const char *before
     struct ck_look_finding old[8] = {{0}}, new[8] = {{0}};
     struct ck_look a = {.findings = {old, strlen(before)}}, b = {.findings = {new, strlen(now)}};
     struct ck_compare_counts counts;
+    const struct ck_strings strings = {0};
     uint64_t fresh = 0, gone = 0;
 
     for (size_t i = 0; before[i] != '\0'; i++)
         old[i].identity = (uint64_t)before[i];
     for (size_t i = 0; now[i] != '\0'; i++)
         new[i].identity = (uint64_t)now[i];
-    assert_int_equal(ck_compare(&a, &b, &counts), 0);
+    assert_int_equal(ck_compare(&a, &b, &strings, &counts), 0);
     for (size_t i = 0; before[i] != '\0'; i++) {
         assert_int_equal(old[i].state, before_states[i] == 'g' ? CK_LOOK_GONE : CK_LOOK_KNOWN);
         gone += before_states[i] == 'g' ? 1 : 0;
@@ -196,6 +197,44 @@ static void looks_are_compared_by_identity(void **state)
     check_states("111", "1", "kgg", "k");
 }
 
+/* Two probes had seen a finding; they are, and their lists lack, what the row says. */
+static void what_was_not_looked_for_again_is_not_gone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *seen_by;
+        struct ck_look_probe rg, semgrep;
+        enum ck_look_state expected;
+    } rows[] = {
+        {"rg, semgrep", {.ok = true, .cut = 5}, {.ok = true, .cut = 5}, CK_LOOK_GONE},
+        {"rg, semgrep", {.ok = true, .cut = 5}, {.ok = false, .cut = 5}, CK_LOOK_UNCHECKED},
+        {"rg", {.ok = true, .cut = 5}, {.ok = false, .cut = 5}, CK_LOOK_GONE},
+        {"rg", {.ok = true, .cut = CK_LOOK_MEDIUM}, {0}, CK_LOOK_UNCHECKED},
+        {"rg", {.ok = true, .cut = CK_LOOK_LOW}, {0}, CK_LOOK_GONE},
+        {"rg", {.ok = true, .cut = 5, .output_cut = true}, {0}, CK_LOOK_UNCHECKED},
+        {"rg", {.nothing = true, .cut = 5}, {0}, CK_LOOK_GONE},
+        {"another", {.ok = true, .cut = 5}, {.ok = true, .cut = 5}, CK_LOOK_UNCHECKED},
+        {"", {.ok = false, .cut = 5}, {0}, CK_LOOK_GONE},
+    };
+    struct ck_strings strings = {0};
+    uint32_t rg = ck_strings_own(&strings, "rg"), semgrep = ck_strings_own(&strings, "semgrep");
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct ck_look_finding finding = {
+            .identity = 1, .severity = CK_LOOK_MEDIUM, .seen_by = ck_strings_own(&strings, rows[i].seen_by)};
+        struct ck_look_probe probes[] = {rows[i].rg, rows[i].semgrep};
+        struct ck_look before = {.findings = {&finding, 1}}, now = {.probes = {probes, 2}};
+        struct ck_compare_counts counts;
+        probes[0].name = rg;
+        probes[1].name = semgrep;
+        assert_int_equal(ck_compare(&before, &now, &strings, &counts), 0);
+        assert_int_equal(finding.state, rows[i].expected);
+        assert_int_equal(counts.gone, rows[i].expected == CK_LOOK_GONE);
+        assert_int_equal(counts.unchecked, rows[i].expected == CK_LOOK_UNCHECKED);
+    }
+    ck_strings_done(&strings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +247,7 @@ int main(void)
         cmocka_unit_test(a_template_is_filled),
         cmocka_unit_test(a_page_that_cannot_be_written_says_so),
         cmocka_unit_test(looks_are_compared_by_identity),
+        cmocka_unit_test(what_was_not_looked_for_again_is_not_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

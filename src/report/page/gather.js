@@ -1,8 +1,8 @@
 // The page about documents of gather: which columns it has, how they are filtered, and what a finding says in full.
 
 const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'];
-const STATES = ['listed', 'new', 'known', 'gone'];
-const GONE = 3;
+const STATES = ['listed', 'new', 'known', 'gone', 'not looked for again'];
+const GONE = 3; // this state and the next one are of the look before
 const CHOICES_MAX = 500; // of a list to choose from; the search finds the others
 
 const severityOf = (data, row) => SEVERITIES[data.columns.severity[row]];
@@ -77,9 +77,9 @@ function makeStateFilter(host, counts, changed) {
   if (counts[0] === counts.reduce((sum, count) => sum + count, 0)) {
     return () => 'here';
   }
-  const select = choice(host, 'Compared with before', [
-    ['here', 'All that are there'], ['1', 'New (' + grouped(counts[1]) + ')'], ['2', 'Known (' + grouped(counts[2]) + ')'], ['3', 'Gone (' + grouped(counts[3]) + ')'],
-  ], changed);
+  const names = ['', 'New', 'Known', 'Gone', 'Not looked for again'];
+  const select = choice(host, 'Compared with before', [['here', 'All that are there'],
+    ...[1, 2, 3, 4].filter(i => i < 4 || counts[i] > 0).map(i => [String(i), names[i] + ' (' + grouped(counts[i]) + ')'])], changed);
   return () => select.value;
 }
 
@@ -123,7 +123,7 @@ async function start() {
   const states = STATES.map(() => 0);
   await inSlices(data.rows, row => {
     states[state[row]]++;
-    counts[severity[row]] += state[row] === GONE ? 0 : 1;
+    counts[severity[row]] += state[row] >= GONE ? 0 : 1;
   });
   const isMany = data.columns.repository.some(value => data.texts[value] !== '');
   const controls = make('div', {class: 'controls'});
@@ -142,7 +142,7 @@ async function start() {
     className: isMany ? 'findings many' : 'findings', label: 'Findings', columns: columnsOf(data, isMany), open, controls, changed,
     start: {column: null, down: false}, orderName: 'The worst first',
     searched: ['message', 'rule', 'path', 'repository', 'seen_by', 'source'],
-    keep: row => kept.has(severity[row]) && pin.keep(row) && (stateOf() === 'here' ? state[row] !== GONE : state[row] === Number(stateOf())) && filters.every(filter => filter(row)),
+    keep: row => kept.has(severity[row]) && pin.keep(row) && (stateOf() === 'here' ? state[row] < GONE : state[row] === Number(stateOf())) && filters.every(filter => filter(row)),
   });
   document.addEventListener('click', event => {
     const link = event.target.closest('a[data-column]');
