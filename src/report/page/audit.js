@@ -37,7 +37,7 @@ function sectionsOf(data, row) {
 }
 
 async function makeChoice(host, data, label, column, changed) {
-  const values = (await data.distinct(column)).filter(({text}) => text !== '');
+  const values = await data.mostOf(column);
   const select = choice(host, label, [['', label], ...values.map(({place, text, count}) => [String(place), text + ' (' + grouped(count) + ')'])], changed);
   return {select, keep: row => select.value === '' || data.columns[column][row] === Number(select.value)};
 }

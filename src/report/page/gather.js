@@ -3,7 +3,6 @@
 const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'];
 const STATES = ['listed', 'new', 'known', 'gone', 'not looked for again'];
 const GONE = 3; // this state and the next one are of the look before
-const CHOICES_MAX = 500; // of a list to choose from; the search finds the others
 
 const severityOf = (data, row) => SEVERITIES[data.columns.severity[row]];
 
@@ -61,7 +60,7 @@ async function makeFilters(host, data, isMany, changed) {
     add('All probes', 'seen_by', probes.map(label => ({label, places: new Set(seenBy.filter(({text}) => text.split(', ').includes(label)).map(({place}) => place))})));
   }
   const simple = async (label, column) => {
-    const values = (await data.distinct(column)).filter(({text}) => text !== '').sort((a, b) => b.count - a.count).slice(0, CHOICES_MAX);
+    const values = await data.mostOf(column);
     if (values.length > 1) {
       add(label, column, values.map(({text, place, count}) => ({label: text + ' (' + grouped(count) + ')', places: new Set([place])})));
     }

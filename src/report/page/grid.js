@@ -4,6 +4,7 @@
 // has come. Texts are only ever set as text, never as markup.
 
 const SLICE_MS = 8;
+const CHOICES_MAX = 500; // of a list to choose from, because a log may name 100,000 tools; the search finds the others
 const SPARE_ROWS = 8; // above and below what is in view
 const CLOSE = 2; // the place of that button among those of the details
 
@@ -98,6 +99,11 @@ class Data {
     const values = this.columns[column];
     await inSlices(this.rows, row => counts.set(values[row], (counts.get(values[row]) || 0) + 1));
     return [...counts].sort((a, b) => a[0] - b[0]).map(([place, count]) => ({place, count, text: this.texts[place]}));
+  }
+
+  // Those to choose from, the most frequent first.
+  async mostOf(column) {
+    return (await this.distinct(column)).filter(({text}) => text !== '').sort((a, b) => b.count - a.count).slice(0, CHOICES_MAX);
   }
 
   // All rows in the order of a column; rows that are equal stay in the order of the page. A sort by the lower half of
