@@ -52,12 +52,6 @@ def open_some(reporter, window, **size):
     window.open_ready(reporter.out)
 
 
-def is_seen(window, selector):
-    """Whole, without scrolling."""
-    return window.run("const box = document.querySelector(arguments[0]).getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight && box.right <= innerWidth",
-                      selector)
-
-
 def labels(window):
     return window.value("[...document.querySelectorAll('.rows .row')].map(row => row.innerText.replaceAll('\\n', ' '))")
 
@@ -66,7 +60,7 @@ def test_first_screen_says_what_was_found_and_what_was_not_looked_at(reporter, w
     for width, height, dark in ((1280, 800, False), (1280, 800, True), (390, 844, False)):
         open_some(reporter, window, width=width, height=height, dark=dark)
         for selector in (".lead-found .figure", ".lead-found .legend", ".lead-gaps .figure", ".lead-gaps .gaps"):
-            assert is_seen(window, selector), (width, selector)
+            assert window.sees(selector), (width, selector)
         assert window.text(".lead-found .figure") == "42 findings"
         assert window.text(".lead-gaps .figure") == "2 of 4 probes did not run"
         assert window.value("document.documentElement.scrollWidth <= innerWidth"), f"something sticks out at {width}"
@@ -87,7 +81,7 @@ def test_page_of_this_repository(reporter, window):
     window.size(1280, 800)
     window.open_ready(reporter.out)
     for selector in (".lead-found .figure", ".lead-found .legend", ".lead-gaps .figure", ".lead-gaps .gaps"):
-        assert is_seen(window, selector), selector
+        assert window.sees(selector), selector
     assert re.fullmatch(r"\d+ findings?( and [\d,]+ info)?", window.text(".lead-found .figure")), window.text(".lead-found .figure")
     assert "semgrep\nits tool is not installed" in window.text(".lead-gaps .gaps")
     assert window.text("h1") == "chokepoint" and int(window.text(".count").split()[0].replace(",", "")) > 100
@@ -230,7 +224,7 @@ def test_keyboard_is_enough(reporter, window):
     window.run("document.querySelector('.grid').focus()")
     window.press("down", "down", "up", "end")
     assert window.value("document.querySelector('.grid').getAttribute('aria-activedescendant')") == "row-41"
-    assert window.value("document.getElementById('row-41').classList.contains('current')") and is_seen(window, "#row-41")
+    assert window.value("document.getElementById('row-41').classList.contains('current')") and window.sees("#row-41")
     window.press("home", "page_down")
     assert 5 < int(window.value("document.querySelector('.current').dataset.at")) < 41
     window.press("home", "enter")
@@ -293,7 +287,7 @@ def test_a_log_is_filtered_by_tool_outcome_and_time(reporter, window):
     window.size(1280, 800)
     window.open_ready(reporter.out)
     assert window.text(".count") == "9 shown" and "git gc" in labels(window)[0], "the newest first"
-    assert is_seen(window, ".proof") and is_seen(window, ".figures")
+    assert window.sees(".proof") and window.sees(".figures")
     window.screenshot(SHOTS / "audit-1280.png")
     window.click(".chips [data-name=run]")
     window.settled()

@@ -114,6 +114,11 @@ class Browser:
     def text(self, selector):
         return self.run("return document.querySelector(arguments[0]).innerText", selector)
 
+    def sees(self, selector):
+        """Whole, without scrolling."""
+        return self.run("const box = document.querySelector(arguments[0]).getBoundingClientRect();"
+                        "return box.top >= 0 && box.bottom <= innerHeight && box.right <= innerWidth", selector)
+
     def logs(self, kind):
         return self.command("/se/log", type=kind)
 
