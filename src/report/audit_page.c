@@ -72,8 +72,11 @@ static void write_heading(struct ck_page *page, const void *data)
 {
     const struct ck_audit_log *log = data;
 
-    ck_page_print(page, "<h1>%s</h1>\n<dl class=\"facts\"><div><dt>Log</dt><dd class=\"path\">%s</dd></div>",
-                  last_of(text_of(log, log->file)), text_of(log, log->file));
+    const char *file = text_of(log, log->file);
+    ck_page_print(
+        page,
+        "<h1 title=\"%s\">%s</h1>\n<dl class=\"facts\"><div><dt>Log</dt><dd class=\"path\" title=\"%s\">%s</dd></div>",
+        last_of(file), last_of(file), file, file);
     if (log->count > 0)
         ck_page_print(page, "<div><dt>From</dt><dd>%s</dd></div><div><dt>To</dt><dd>%s</dd></div>",
                       short_time((char[CK_AUDIT_LOG_TIME_SIZE]){0}, log->first),

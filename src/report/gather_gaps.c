@@ -68,7 +68,7 @@ static void print_words(struct ck_page *page, const struct ck_gather_view *view,
 
 void ck_gather_gaps_one(struct ck_page *page, const struct ck_gather_view *view, const struct ck_gap *gap)
 {
-    ck_page_print(page, "<b>%s</b><span>", name_of(view, gap));
+    ck_page_print(page, "<b title=\"%s\">%s</b><span>", name_of(view, gap), name_of(view, gap));
     print_words(page, view, gap);
     print_repositories(page, view, gap);
     ck_page_print(page, "</span>");

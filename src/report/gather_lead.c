@@ -48,8 +48,11 @@ static void print_one(struct ck_page *page, const struct ck_gather_view *view)
     char shown[COMMIT_SHOWN + 1];
 
     (void)snprintf(shown, sizeof(shown), "%s", commit);
-    ck_page_print(page, "<h1>%s</h1>\n<dl class=\"facts\"><div><dt>Repository</dt><dd class=\"path\">%s</dd></div>",
-                  last_of(name), name);
+    ck_page_print(
+        page,
+        "<h1 title=\"%s\">%s</h1>\n<dl class=\"facts\"><div><dt>Repository</dt><dd class=\"path\" title=\"%s\">"
+        "%s</dd></div>",
+        last_of(name), last_of(name), name, name);
     ck_page_print(page, "<div><dt>Commit</dt><dd class=\"code\" title=\"%s\">%s</dd></div>", commit,
                   commit[0] != '\0' ? shown : "not known");
     ck_page_print(page, "<div><dt>Looked at</dt><dd>");

@@ -78,6 +78,21 @@ def test_what_a_fleet_says_is_text(reporter, window):
     check(window, reporter.out)
 
 
+def test_long_names_leave_room_on_the_first_screen(reporter, window):
+    """A name cannot push out of sight what was not looked at."""
+    long = "a very long name " * 240
+    lost = [probe(f"{number} {long}", long, state="failed", reason=long, install=long, calls=[]) for number in range(6)]
+    found = [merged(f"rule {number} {long}", "high", long, f"{number}/{long}", probes=(long,)) for number in range(6)]
+    reporter.page(reporter.write("all.json", document(root="/srv/" + long, commit="c" * 300, findings=found, probes=lost)))
+    for width, height in ((1280, 800), (390, 844)):
+        window.size(width, height)
+        window.open_ready(reporter.out)
+        for selector in (".lead-found .figure", ".lead-found .legend", ".lead-gaps .figure", ".lead-gaps li:nth-child(2)"):
+            assert window.sees(selector), (width, selector)
+        assert window.value("document.documentElement.scrollWidth <= innerWidth")
+    window.check_quiet()
+
+
 def test_what_a_caller_asks_for_is_text(reporter, window):
     log = Log()
     # The library accepts no record that has the other hidden characters as they are.
