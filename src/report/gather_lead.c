@@ -143,7 +143,10 @@ static void print_kind(struct ck_page *page, const struct ck_gather_view *view, 
 
     ck_page_print(page, "<li><i class=\"dot back-%s\" title=\"%s\"></i><span class=\"words\">%s</span>", severity,
                   severity, ck_gather_page_text(view, finding->message));
-    ck_page_print(page, "<span class=\"at\"><span class=\"code\">%s", path[0] != '\0' ? path : "no file");
+    ck_page_print(page, "<span class=\"at\">");
+    if (!view->only)
+        ck_page_print(page, "%s: ", ck_gather_page_name(view, rule->first->look));
+    ck_page_print(page, "<span class=\"code\">%s", path[0] != '\0' ? path : "no file");
     if (finding->line > 0)
         ck_page_print(page, ":%zu", (size_t)finding->line);
     ck_page_print(page, "</span>");

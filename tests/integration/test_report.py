@@ -125,6 +125,7 @@ def test_a_fleet_is_one_page(reporter):
     assert b"1 finding in 3 repositories" in answer.out and b"warning: 2 documents or repositories" in answer.err
     text = words(reporter.out.read_text(encoding="utf-8"))
     assert "3 repositories Looked at" in text
+    assert "Look at these first a shell may run this https://git.example/team/shop: a.py:12 Not looked at" in text
     assert "/srv/broken cannot read '/srv/broken'" in text and "torn.json it is not JSON, or not complete" in text
     assert "semgrep its tool is not installed (2 repositories)" in text
     assert "By repository the worst first https://git.example/team/shop 1" in text, "two have the short name 'shop'"
