@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define MARKER_MAX 64
+#define LOG "{\"v\":1,\"log\":\"" /* the first bytes of an audit log, also of a part that was rotated */
 
 int ck_target_fail(const struct ck_target *target, int r, struct choke_error *error)
 {
@@ -57,9 +58,11 @@ int ck_target_check(const struct ck_target *target, struct choke_error *error)
         return refuse(target, "is not a regular file; name one", error);
     if (is_input(target, &status))
         return refuse(target, "is what the report is made of; name another file", error);
+    long r = ck_file_read_into(AT_FDCWD, target->path, O_NOFOLLOW, first, length + 1);
+    if (strncmp(first, LOG, strlen(LOG)) == 0)
+        return refuse(target, "is an audit log; name another file", error);
     if (target->force)
         return 0;
-    long r = ck_file_read_into(AT_FDCWD, target->path, O_NOFOLLOW, first, length + 1);
     if (r < 0)
         return ck_target_fail(target, (int)r, error);
     if (strcmp(first, target->marker) != 0)

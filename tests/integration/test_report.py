@@ -247,6 +247,8 @@ def test_what_is_read_is_never_replaced(reporter):
     log = reporter.box.file("outside/audit.jsonl", some_log().text(), 0o600)
     answer = reporter.call(log, "--out", log, "--force", command=("audit", "report"), status=2)
     assert b"is what the report is made of" in answer.err
+    rotated = reporter.box.file("outside/audit-000000000001.jsonl", b"".join(line + b"\n" for line in some_log().lines[1:]), 0o600)
+    assert b"is an audit log; name another file" in reporter.call(path, "--out", rotated, "--force", status=125).err
     assert path.read_bytes() == before and log.read_bytes() == some_log().text() and not reporter.out.exists()
 
 
