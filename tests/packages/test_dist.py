@@ -69,6 +69,13 @@ def test_a_dynamic_command_is_not_packed(tmp_path):
         pack.stripped("/bin/ls", tmp_path)
 
 
+def test_a_command_at_a_fixed_address_is_not_packed(tmp_path):
+    (tmp_path / "one.c").write_text("int main(void)\n{\n    return 0;\n}\n", encoding="ascii")
+    run("cc", "-static", "-no-pie", "one.c", "-o", "one", cwd=tmp_path)
+    with pytest.raises(SystemExit, match="one' is not position-independent"):
+        load("pack").stripped(str(tmp_path / "one"), str(tmp_path))
+
+
 def test_the_command_works_in_an_empty_root(release, tmp_path, superuser):
     """It is for any Linux of the architecture: there is no library, no /etc and no /proc here."""
     top = unpacked(release, tmp_path)

@@ -52,10 +52,12 @@ def read(path):
 
 
 def stripped(path, into):
-    """The program without symbols; it must be static."""
+    """The program without symbols; it must be static, and able to stand anywhere in memory."""
     headers = subprocess.run(["readelf", "-l", "-d", path], capture_output=True, text=True, check=True).stdout
     if "INTERP" in headers or "(NEEDED)" in headers:
         fail(f"'{path}' is not static: configure with -Dcommand=static")
+    if "Elf file type is DYN " not in headers:
+        fail(f"'{path}' is not position-independent: the kernel would load it at the same address each time")
     target = os.path.join(into, os.path.basename(path))
     subprocess.run(["strip", "--strip-all", "-o", target, path], check=True)
     return target
