@@ -191,6 +191,19 @@ def test_a_library_of_no_package_is_an_error(name, said, tmp_path):
     assert done.returncode == 1 and said in done.stderr and done.stdout == ""
 
 
+def test_what_is_compiled_in_comes_with_its_licence(built, tmp_path):
+    """The grammars are in the command and in the library. Of the licence of ICU its first part is about what the parser has."""
+    def words(text):
+        return " ".join(word for word in text.replace("\n .\n", "\n\n").split())
+    texts = [path.read_text(encoding="utf-8").split("\n-----")[0] for path in (ROOT / "third_party/grammars/licences").glob("*.txt")]
+    assert len(texts) >= 7
+    for name, path in packages(built).items():
+        run("dpkg-deb", "-x", path, tmp_path / name)
+        written = words((tmp_path / name / f"usr/share/doc/{name}/copyright").read_text(encoding="utf-8"))
+        for text in texts:
+            assert words(text[re.search("Permission is hereby", text).start():]) in written, (name, text)
+
+
 def test_the_changelog_has_the_version_of_the_sources(built):
     version = run(ROOT / "tools/version.sh").strip()
     assert {field(path, "Version") for path in packages(built).values()} == {version}
