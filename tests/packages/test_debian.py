@@ -144,6 +144,7 @@ def test_packages_install_work_upgrade_and_leave_only_what_others_wrote(kind, sh
         kind.own_tests(system)
         assert "/etc/chokepoint/policy.yaml" in system.check("chokepoint", "doctor").splitlines()[0]
         assert system.exists("/run/chokepoint")  # the proofs of the jails that the tests used
+        system.write("/run/chokepoint/.chokepoint-0123456789abcdef", "a proof that was not written to its end\n")
         check_state(system)
         kind.purge(system)
         check_state(system)
