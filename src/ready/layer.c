@@ -70,6 +70,10 @@ static const char delegate[] =
 static const char userns_rule[] =
     "an AppArmor profile with 'userns,', or sysctl -w kernel.apparmor_restrict_unprivileged_userns=0";
 
+static const char selinux_rule[] =
+    "allow 'user_namespace create' and 'cap_userns' in its policy ('ausearch -m avc' shows what was denied), or start it in "
+    "another context";
+
 /* Sets cause and remedy. Returns true, so that a cause can end with it. */
 __attribute__((format(printf, 3, 4))) static bool answer(const struct layer_question *question, const char *remedy,
                                                          const char *format, ...)
@@ -141,6 +145,15 @@ static bool by_apparmor(const struct layer_question *question)
         return false;
     return answer(question, "allow it in that profile ('userns,' and the capabilities), or start without it",
                   "this process has the AppArmor profile '%s'", host->apparmor_profile);
+}
+
+/* SELinux denies a user namespace (since Linux 6.1), or capabilities in it. The context is a likely cause too. */
+static bool by_selinux(const struct layer_question *question)
+{
+    const struct ck_host *host = question->host;
+    if ((question->error != EPERM && question->error != EACCES) || host->selinux_context[0] == '\0')
+        return false;
+    return answer(question, selinux_rule, "this process has the SELinux context '%s'", host->selinux_context);
 }
 
 /* ENOSYS: no such system call. EINVAL: no such flag or prctl option. */
@@ -245,7 +258,7 @@ static bool no_user_namespace(const struct layer_question *question)
     user.layer = CK_LAYER_USER;
     user.error = question->user_error;
     (void)answer(&user, "", "%s", strerror(user.error));
-    (void)(user_switch(&user) || container(&user) || by_apparmor(&user) || old_kernel(&user));
+    (void)(user_switch(&user) || container(&user) || by_apparmor(&user) || by_selinux(&user) || old_kernel(&user));
     /* A copy, because snprintf must not read from its own destination. */
     (void)snprintf(cause, sizeof(cause), "%s", question->message->cause);
     (void)snprintf(question->message->cause, sizeof(question->message->cause), "it needs a user namespace: %.*s",
@@ -262,14 +275,14 @@ static bool not_built(const struct layer_question *question)
 typedef bool (*cause_fn)(const struct layer_question *question);
 
 /*
- * The first cause that answers is reported. A row ends with NULL, so 7 is one more than its causes.
+ * The first cause that answers is reported. A row ends with NULL, so 8 is one more than its causes.
  */
-static const cause_fn causes[][7] = {
+static const cause_fn causes[][8] = {
     [KERNEL] = {not_held, untried, container, old_kernel},
     [LANDLOCK] = {not_held, untried, landlock, container, old_kernel},
     [SECCOMP] = {not_held, untried, container, old_kernel},
-    [USER] = {not_held, user_switch, untried, container, by_apparmor, old_kernel},
-    [NAMESPACE] = {not_held, needs_user, untried, container, by_apparmor, old_kernel},
+    [USER] = {not_held, user_switch, untried, container, by_apparmor, by_selinux, old_kernel},
+    [NAMESPACE] = {not_held, needs_user, untried, container, by_apparmor, by_selinux, old_kernel},
     [CGROUP] = {no_cgroup2, not_delegated, not_held, untried, container, old_kernel},
     [CONTROLLER] = {not_delegated, not_held, untried},
     [JAIL] = {untried, no_user_namespace, not_built},

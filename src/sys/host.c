@@ -61,6 +61,23 @@ static void read_apparmor_profile(char *ret_name, size_t size)
         (void)snprintf(ret_name, size, "%.*s", (int)(mode - text), text);
 }
 
+/*
+ * The file has "USER:ROLE:TYPE[:RANGE]" where SELinux fills it; AppArmor, which has the same file, writes its profile
+ * with a mode. In permissive mode SELinux only writes what it would deny. A container may hide that switch.
+ */
+static void read_selinux_context(char *ret_context, size_t size)
+{
+    char text[512];
+    ret_context[0] = '\0';
+    if (read_number("/sys/fs/selinux/enforce") == 0 ||
+        ck_file_read_into(AT_FDCWD, "/proc/self/attr/current", 0, text, sizeof(text)) < 0)
+        return;
+    text[strcspn(text, "\n")] = '\0';
+    const char *role = strchr(text, ':');
+    if (role && strchr(role + 1, ':') && !strchr(text, ' '))
+        (void)snprintf(ret_context, size, "%.*s", (int)size - 1, text);
+}
+
 void ck_host_inspect(struct ck_host *ret_host)
 {
     static const char *const signs[] = {"/.dockerenv", "/run/.containerenv"};
@@ -73,6 +90,7 @@ void ck_host_inspect(struct ck_host *ret_host)
         .seccomp_mode = read_seccomp_mode(),
     };
     read_apparmor_profile(ret_host->apparmor_profile, sizeof(ret_host->apparmor_profile));
+    read_selinux_context(ret_host->selinux_context, sizeof(ret_host->selinux_context));
     for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]) && !ret_host->container; i++)
         if (access(signs[i], F_OK) == 0) {
             ret_host->container = true;

@@ -9,6 +9,7 @@
 
 #define CK_HOST_UNKNOWN (-1)
 #define CK_HOST_PROFILE_BYTES 128
+#define CK_HOST_CONTEXT_BYTES 128
 
 struct ck_host {
     bool root;                                    /* the effective user is root, of this user namespace */
@@ -16,12 +17,13 @@ struct ck_host {
     long unprivileged_userns;                     /* sysctl kernel.unprivileged_userns_clone (Debian's) */
     long apparmor_restricts;                      /* sysctl kernel.apparmor_restrict_unprivileged_userns (Ubuntu's) */
     char apparmor_profile[CK_HOST_PROFILE_BYTES]; /* of this process; empty: it has none, or it could not be read */
-    long seccomp_mode;                            /* of this process: 2 if it has a seccomp filter */
-    bool container;                               /* there are signs of a container */
-    const char *container_sign;                   /* which: "/.dockerenv"; NULL for none */
-    bool lsm_known;                               /* the list of security modules could be read */
-    bool lsm_landlock;                            /* landlock is in it */
-    bool cgroup2;                                 /* a cgroup v2 hierarchy is mounted, and this process is in it */
+    char selinux_context[CK_HOST_CONTEXT_BYTES]; /* of this process, where SELinux denies what its rules do not allow */
+    long seccomp_mode;                           /* of this process: 2 if it has a seccomp filter */
+    bool container;                              /* there are signs of a container */
+    const char *container_sign;                  /* which: "/.dockerenv"; NULL for none */
+    bool lsm_known;                              /* the list of security modules could be read */
+    bool lsm_landlock;                           /* landlock is in it */
+    bool cgroup2;                                /* a cgroup v2 hierarchy is mounted, and this process is in it */
 };
 
 void ck_host_inspect(struct ck_host *ret_host);

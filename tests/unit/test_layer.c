@@ -30,6 +30,12 @@ static const struct ck_host profiled_docker = {.max_user_namespaces = 15000,
                                                .container_sign = "/.dockerenv",
                                                .apparmor_profile = "docker-default",
                                                .unprivileged_userns = 1};
+static const struct ck_host labelled = {
+    .max_user_namespaces = 15000, .unprivileged_userns = CK_HOST_UNKNOWN, .selinux_context = "user_u:user_r:user_t:s0"};
+static const struct ck_host labelled_docker = {.max_user_namespaces = 15000,
+                                               .unprivileged_userns = CK_HOST_UNKNOWN,
+                                               .container_sign = "/.dockerenv",
+                                               .selinux_context = "system_u:system_r:container_t:s0:c1,c2"};
 static const struct ck_host without_landlock = {.lsm_known = true, .cgroup2 = true};
 static const struct ck_host only_v1 = {.max_user_namespaces = 15000};
 
@@ -48,6 +54,10 @@ static const struct {
     {CK_LAYER_USER, EACCES, &profiled, "the AppArmor profile 'some//profile'", "'userns,'"},
     {CK_LAYER_MOUNT, EPERM, &profiled, "the AppArmor profile 'some//profile'", "the capabilities"},
     {CK_LAYER_MOUNT, EINVAL, &profiled, "too old", "Linux 3.8"},
+    {CK_LAYER_USER, EACCES, &labelled, "the SELinux context 'user_u:user_r:user_t:s0'", "user_namespace create"},
+    {CK_LAYER_MOUNT, EPERM, &labelled, "the SELinux context", "cap_userns"},
+    {CK_LAYER_MOUNT, EINVAL, &labelled, "too old", "Linux 3.8"},
+    {CK_LAYER_USER, EACCES, &labelled_docker, "/.dockerenv", "container's settings"},
     {CK_LAYER_USER, EPERM, &profiled_docker, "/.dockerenv", "container's settings"},
     {CK_LAYER_USER, EPERM, &docker, "/.dockerenv", "container's settings"},
     {CK_LAYER_USER, EPERM, &filtered, "seccomp filter", "that filter"},
