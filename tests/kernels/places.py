@@ -17,10 +17,11 @@ DEGRADED = ["tests/integration/test_no_namespaces.py", "-k", "not doctor and not
 DEGRADED_FOR_USERS = [*DEGRADED[:-1], DEGRADED[-1] + " and not by_root and not the_system_owns"]
 # A real door: alone, with a guard made of Python, and in the cage of guard.
 DOOR = ["tests/integration/test_door.py", "tests/integration/test_guard.py"]
-# In the usual run, beside all that `doctor --attack` tries.
+# In the usual run, beside all that `doctor --attack` tries: calls through the door, which succeed and are refused, and escapes.
 SAMPLE = ["tests/adversarial/policy/test_argv0_forms.py", "tests/adversarial/policy/test_cwd_escape.py",
-          "tests/adversarial/jail/test_jail_loader.py", "tests/adversarial/guard/test_guard_loader.py",
-          "-k", "(argv0 or cwd or native or guard) and not sealed and not interpreter"]
+          "tests/adversarial/jail/test_jail_loader.py", "tests/adversarial/guard/test_guard_loader.py", *DOOR,
+          "-k", "(argv0 or cwd or native or guard_loader or pipeline or policy_refuses or everything_is_handed_over or forged_name) "
+                "and not sealed and not interpreter"]
 # What qemu-user cannot run (tests/cross), and what depends on the processor: entries in assembler, filters, the stub. An
 # emulated arm64 is slow, so it is not all of it.
 ARM64 = {"unit": ["tests/kernels/inside/test_units.py", "-k", "seccomp or trial or execs or landlock or proof_conditions or elf or depend or stub"],
