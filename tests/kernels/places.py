@@ -35,11 +35,17 @@ BEFORE_6_3 = ["-k", "not sealed and not test_from_an_interpreter and not test_re
 # capability in it. Debian's kernels mediate both, but have no switch that does it to every program: a profile does it here.
 APPARMOR = "abi <abi/4.0>,\nprofile {name} flags=(attach_disconnected) {{\n  allow all,\n  {rule}\n}}\n"
 
+# Debian's policy of SELinux: what logs in is unconfined, and may do what it could do without. Enforcing begins when there is a policy.
+SELINUX = ("security=selinux", "selinux=1", "enforcing=0")
+CODE_IN_MEMORY = ["tests/adversarial/guard/test_guard_userland_exec.py"]  # this policy refuses it everywhere, not only in a cage
+SELINUX_CONTEXT = "unconfined_u:unconfined_r:unconfined_t:s0-s0:c0.c1023"
+
 
 @dataclasses.dataclass
 class Place:
     """jails: whether the native jail can be built for root and for a user. callers: for whom the place is described and tested.
-    environment: of the tests. container: in a container of docker. expected: what `doctor` must say of layers, as
+    environment: of the tests. container: in a container of docker. selinux: rules that are added to Debian's policy of SELinux,
+    which is enforced then. expected: what `doctor` must say of layers, as
     "GROUP.NAME": (holds, part of the text) for each caller who is named."""
     name: str
     title: str
@@ -49,6 +55,7 @@ class Place:
     prepare: tuple = ()
     profile: str = ""
     container: bool = False
+    selinux: str | None = None
     tests: dict = dataclasses.field(default_factory=dict)
     environment: dict = dataclasses.field(default_factory=dict)
     callers: tuple = ("root", "user")
@@ -106,9 +113,11 @@ WHOLE = [
           profile=APPARMOR.format(name="apparmor-ubuntu", rule="audit deny capability,"),
           **{**degraded("", ("user",)), "tests": {"degraded": DEGRADED_FOR_USERS}}),
     Place("container", "Debian unstable, a container of docker", "sid", container=True, **degraded("it needs a user namespace: a container forbids it")),
-    Place("selinux", "Debian unstable, SELinux instead of AppArmor", "sid",
-          append=("security=selinux", "selinux=1", "enforcing=0"), tests={"guard": GUARD},
-          expected={caller: JAILS_HOLD for caller in BOTH}),
+    Place("selinux", "Debian unstable, SELinux enforces Debian's policy", "sid", append=SELINUX, selinux="",
+          tests={"guard": [path for path in GUARD if path not in CODE_IN_MEMORY]}, expected={caller: JAILS_HOLD for caller in BOTH}),
+    Place("selinux-userns", "Debian unstable, SELinux denies user namespaces", "sid", append=SELINUX,
+          selinux="(deny unconfined_t self (user_namespace (create)))\n",
+          **degraded(f"it needs a user namespace: this process has the SELinux context '{SELINUX_CONTEXT}'")),
     Place("no-landlock", "Debian unstable without Landlock", "sid", append=("lsm=lockdown,yama,apparmor",), jails=(),
           tests={"refusals": ["tests/kernels/inside/test_no_landlock.py"]},
           expected={caller: {"kernel.execs": (NO, "lsm=landlock"), "jail.native": (NO, "'landlock'"), "jail.native-degraded": (NO, ""),

@@ -13,7 +13,7 @@ import xml.etree.ElementTree
 import guests
 import pytest
 from feature import full
-from places import SAMPLE_PLACE, WHOLE
+from places import SAMPLE_PLACE, SELINUX_CONTEXT, WHOLE
 
 TOP = pathlib.Path(__file__).parents[2]
 FOUND = pathlib.Path(os.environ["CHOKE_BUILD"]) / "platforms"
@@ -22,6 +22,7 @@ PLACES = WHOLE if full() else [SAMPLE_PLACE]
 TIMEOUT_S = 5400 if full() else 900  # an idle machine needs a tenth of it
 DOCKER = ("docker.io", "apparmor")  # docker confines a container by a profile where it finds the parser
 UNITS = ("libcmocka0",)
+LABELS = ("policycoreutils",)
 PARSER = ["/job/apparmor/usr/lib64/ld-linux-x86-64.so.2", "--library-path", "/job/apparmor/usr/lib/x86_64-linux-gnu",
           "/job/apparmor/usr/sbin/apparmor_parser", "--base", "/job/apparmor/etc/apparmor.d", "--skip-cache", "--replace", "/job/profile"]
 
@@ -50,6 +51,12 @@ def add_unit_tests(job, build):
             shutil.copy(path, job / "chokepoint/build/tests/unit" / path.name)
 
 
+def more_packages(place):
+    if place.container:
+        return DOCKER
+    return LABELS if place.selinux is not None else UNITS if "unit" in place.tests else ()
+
+
 def make_job(place, directory):
     job = directory / "disk"
     (job / "chokepoint").mkdir(parents=True)
@@ -59,13 +66,15 @@ def make_job(place, directory):
     if place.profile:
         shutil.copytree(guests.apparmor_parser(), job / "apparmor", symlinks=True)
         (job / "profile").write_text(place.profile, encoding="ascii")
+    if place.selinux is not None:
+        shutil.copytree(guests.selinux_policy(place.selinux), job / "selinux")
     shutil.copy(TOP / "tests/kernels/inside/job.py", job / "run")
     (job / "run").chmod(0o755)
     tests = {name: ["-n", "2", "--dist", "loadgroup", *arguments] for name, arguments in place.tests.items()}
     prepare = [["mkdir", "-p", str(TOP.parent)], ["ln", "-s", "/job/chokepoint", str(TOP)], *place.prepare, *([PARSER] if place.profile else [])]
     (job / "job.json").write_text(json.dumps({
         "prepare": prepare, "profile": place.profile and place.name,
-        "container": place.container, "doctor": place.callers, "attack": place.jails, "tests": tests, "environment": place.environment,
+        "container": place.container, "selinux": "" if place.selinux is None else SELINUX_CONTEXT, "doctor": place.callers, "attack": place.jails, "tests": tests, "environment": place.environment,
         "require": "root,user,userns,landlock,bwrap" if place.jails else "root,user"}), encoding="ascii")
     return job
 
@@ -103,7 +112,7 @@ def test_what_is_promised_holds_there(place, tmp_path):
     kept = FOUND / f"{place.name}.json"
     kept.unlink(missing_ok=True)
     kernel = guests.kernel(place.suite, place.arch)
-    disk = guests.debian_disk(place.arch, DOCKER if place.container else UNITS if "unit" in place.tests else ())
+    disk = guests.debian_disk(place.arch, more_packages(place))
     ended = guests.start(kernel, guests.MACHINES[place.arch], disk, make_job(place, tmp_path), tmp_path, place.append, TIMEOUT_S)
     found = {"title": place.title, "kernel": (kernel / "version").read_text(encoding="ascii").strip(), "callers": {}, "tests": {}}
     for caller in place.callers:

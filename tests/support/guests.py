@@ -199,6 +199,34 @@ def apparmor_parser() -> pathlib.Path:
     return kept_as("apparmor-sid", fetch)
 
 
+def selinux_policy(rules) -> pathlib.Path:
+    """A directory with Debian's policy of SELinux and these rules (in CIL), as the package's installation makes it: policy, and
+    file_contexts."""
+    digest = hashlib.sha256(rules.encode()).hexdigest()[:12]
+
+    def fetch(directory):
+        root, ready = directory / "root", directory / "ready"
+        for name in ("bin", "sbin", "lib", "lib64"):
+            (root / "usr" / name).mkdir(parents=True)
+            (root / name).symlink_to(f"usr/{name}")
+        debian.unpack(debian.installed(["selinux-policy-default"], "sid", "amd64", directory), root)
+        for name in ("var/lib/selinux", "tmp", "dev"):
+            (root / name).mkdir(parents=True, exist_ok=True)
+        (root / "etc/selinux/config").write_text("SELINUX=enforcing\nSELINUXTYPE=default\n", encoding="ascii")
+        (root / "tmp/more.cil").write_text(rules, encoding="ascii")
+        place = "usr/share/selinux/default"
+        modules = [f"/{place}/{name}.pp.bz2" for name in (root / place / ".modules").read_text(encoding="ascii").split()]
+        subprocess.run(["unshare", "--map-root-user", f"--root={root}", "/usr/sbin/semodule", "--noreload", "--store=default",
+                        *(word for path in [*modules, *(["/tmp/more.cil"] if rules else [])] for word in ("-i", path))],
+                       check=True, capture_output=True, stdin=subprocess.DEVNULL)
+        ready.mkdir()
+        [policy] = (root / "etc/selinux/default/policy").glob("policy.*")
+        shutil.copy(policy, ready / "policy")
+        shutil.copy(root / "etc/selinux/default/contexts/files/file_contexts", ready / "file_contexts")
+        return ready
+    return kept_as(f"selinux-sid-{digest}", fetch)
+
+
 # ---- a run
 
 class Ended:

@@ -12,7 +12,7 @@ import sys
 PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "docs", "platforms.md")
 MARK = "<!-- platforms -->\n"
 ORDER = ("5.10", "6.1", "newest", "arm64", "no-user-namespaces-for-users", "no-user-namespaces", "apparmor-userns", "apparmor-ubuntu",
-         "container", "no-landlock", "selinux")
+         "container", "no-landlock", "selinux", "selinux-userns")
 COLUMNS = (("Landlock", "kernel.execs"), ("user namespaces", "namespace.user"), ("cgroup.kill", "cgroup.cgroup.kill"),
            ("limits by cgroup", "cgroup.memory"), ("native", "jail.native"), ("native without namespaces", "jail.native-degraded"),
            ("bwrap", "jail.bwrap"), ("egress", "jail.native-egress"), ("guard", "jail.guard"))

@@ -2,8 +2,8 @@
 """The job of a guest: what /job/job.json says, each part with a file in /results.
 
 prepare: commands; one that fails ends the job. profile: the AppArmor profile of what follows. container: what
-follows runs in a container of docker, as `docker run` makes it. doctor: callers for whom the machine is described. attack:
-callers for whom `doctor --attack` tries the native jail. tests: arguments of pytest, by the name of the result.
+follows runs in a container of docker, as `docker run` makes it. selinux: the policy in /job/selinux is enforced, and what
+follows runs in this context. doctor: callers for whom the machine is described. attack: callers for whom `doctor --attack` tries the native jail. tests: arguments of pytest, by the name of the result.
 """
 import json
 import os
@@ -22,7 +22,9 @@ CALLERS = {"root": [], "user": ["setpriv", "--reuid", str(USER), "--regid", str(
 
 # The profile of the next execution of this process; it is inherited from there on.
 UNDER_PROFILE = 'echo "exec $0" > /proc/self/attr/apparmor/exec && exec "$@"'
-DOCKER_S = 600
+UNDER_CONTEXT = 'printf %s "$0" > /proc/self/attr/exec && exec "$@"'
+SELINUX, DOCKER_S = pathlib.Path("/sys/fs/selinux"), 600
+AGAIN = ["/usr/bin/python3", "/job/run", "inside"]
 
 
 def keep(name, argv, status=None, tries=1, **keywords):
@@ -105,21 +107,36 @@ def in_container():
         keep("docker-info", ["docker", "info", "--format", "{{.ServerVersion}} {{.SecurityOptions}}"])
         mounts = [word for place, mode in (("/usr", ":ro"), ("/job", ""), ("/results", ""))
                   for word in ("--volume", f"{place}:{place}{mode}")]
-        keep("docker-run", ["docker", "run", "--rm", "--network=none", *mounts, "place", "/usr/bin/python3", "/job/run", "inside"],
+        keep("docker-run", ["docker", "run", "--rm", "--network=none", *mounts, "place", *AGAIN],
              status=0)
         daemon.terminate()
+
+
+# ---- with a policy of SELinux
+
+def under_selinux(context):
+    """The first program in the context begins to enforce: before, nothing may enter it."""
+    keep("selinux-mount", ["mount", "-t", "selinuxfs", "selinuxfs", SELINUX], status=0)
+    (SELINUX / "load").write_bytes((JOB / "selinux/policy").read_bytes())
+    keep("selinux-labels", ["setfiles", "-F", "-e", "/proc", "-e", "/sys", "-e", "/results", JOB / "selinux/file_contexts", "/"], status=0)
+    keep("selinux-run", ["sh", "-c", UNDER_CONTEXT, context, *AGAIN], status=0)
+    keep("selinux-denied", ["sh", "-c", "dmesg | grep 'avc:  denied'"])
 
 
 def main():
     job = json.loads((JOB / "job.json").read_text(encoding="utf-8"))
     RESULTS.chmod(0o1777)
     if "inside" in sys.argv:
+        if job["selinux"]:
+            (SELINUX / "enforce").write_text("1", encoding="ascii")
         do(job)
         return
     for number, command in enumerate([["ip", "link", "set", "lo", "up"], *job["prepare"]]):
         keep(f"prepare-{number}", command, status=0)
     if job["container"]:
         in_container()
+    elif job["selinux"]:
+        under_selinux(job["selinux"])
     else:
         do(job)
 
