@@ -520,7 +520,8 @@ struct writer {
 
 static void put(struct writer *writer, struct span text)
 {
-    memcpy(writer->buffer + writer->length, text.at, text.length);
+    if (text.length > 0) /* a part that is missing has no address */
+        memcpy(writer->buffer + writer->length, text.at, text.length);
     writer->length += text.length;
 }
 
