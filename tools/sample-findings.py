@@ -1,13 +1,15 @@
 #!/usr/bin/python3
 """sample-findings.py [--seed N] [--count N] [--skip ID]... DIRECTORY DOCUMENT... - a sample of findings to judge by hand.
-sample-findings.py --table JUDGED                                          - how often each rule was useful.
+sample-findings.py --table JUDGED...                                       - how often each rule was useful.
 
 Each DOCUMENT is what `chokepoint gather --out` wrote for the directory of its name (without .json) in DIRECTORY. Findings
 above info are sampled without replacement and in a random order, the same for the same seed. One line of JSON each: the
 package, rule, severity, file, line and five lines around it; no judgement. docs/gather.md has the result.
 
 JUDGED has a header and one line per finding, with tabs: package, rule, severity, file, line, and "y" (useful) or "n" of each
-reader. Lines that begin with "#" are comments.
+reader. Lines that begin with "#" are comments. Several lists with the same readers are one table. With two readers a line of
+the table has their agreement and Cohen's kappa ("-" for a rule with less than ten findings, and where both readers gave one
+answer throughout).
 """
 import argparse
 import collections
@@ -19,6 +21,7 @@ import sys
 
 AROUND = 2  # lines before and after
 COLUMNS = 5  # of a judged finding, before those of the readers
+ENOUGH = 10  # findings, for kappa to say something about a rule
 
 
 def context(directory, finding):
@@ -51,33 +54,45 @@ def sample(given):
 
 
 def agreement(rows):
-    """The share of equal judgements of the first two readers, and Cohen's kappa."""
+    """The share of equal judgements of the first two readers, and Cohen's kappa if there was anything to disagree on."""
     pairs = [(row[COLUMNS] == "y", row[COLUMNS + 1] == "y") for row in rows]
     same = sum(one == other for one, other in pairs) / len(pairs)
     useful = [sum(pair[reader] for pair in pairs) / len(pairs) for reader in (0, 1)]
     by_luck = useful[0] * useful[1] + (1 - useful[0]) * (1 - useful[1])
-    return same, (same - by_luck) / (1 - by_luck) if by_luck < 1 else 1.0
+    return same, (same - by_luck) / (1 - by_luck) if by_luck < 1 else None
 
 
-def table(path):
+def judged(path):
+    """The readers, and a row for each finding."""
     with open(path, encoding="utf-8") as file:
         header, *rows = csv.reader((line for line in file if not line.startswith("#")), delimiter="\t")
-    readers = header[COLUMNS:]
     wrong = [row for row in rows if len(row) != len(header) or set(row[COLUMNS:]) - {"y", "n"}]
-    if not readers or not rows or wrong:
+    if not header[COLUMNS:] or not rows or wrong:
         sys.exit(f"{path}: not a list of judged findings" + (f": {wrong[0]}" if wrong else ""))
-    print("| rule | judged |" + "".join(f" useful, {reader} |" for reader in readers))
-    print("|---|---|" + "---|" * len(readers))
-    for key, kinds in ((1, "rule"), (2, "severity"), (None, "all")):
-        counts = collections.Counter(row[key] if key else "all" for row in rows)
-        for kind, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-            useful = [sum(row[COLUMNS + number] == "y" for row in rows if not key or row[key] == kind)
-                      for number in range(len(readers))]
-            name = f"`{kind}`" if kinds == "rule" else f"*{kind}*"
-            print(f"| {name} | {count} |" + "".join(f" {number} |" for number in useful))
-    if len(readers) > 1:
+    return header[COLUMNS:], rows
+
+
+def line_of(name, rows, readers, enough=0):
+    cells = [name, len(rows)] + [sum(row[COLUMNS + number] == "y" for row in rows) for number in range(readers)]
+    if readers > 1:
         same, kappa = agreement(rows)
-        print(f"\nThe readers agree on {same:.0%} (Cohen's kappa {kappa:.2f}).")
+        cells += [f"{same:.0%}", "-" if kappa is None or len(rows) < enough else f"{kappa:.2f}"]
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def table(paths):
+    lists = [judged(path) for path in paths]
+    readers = lists[0][0]
+    if any(names != readers for names, _ in lists):
+        sys.exit(f"{', '.join(paths)}: not judged by the same readers, so they are not one table")
+    rows = [row for _, some in lists for row in some]
+    heads = ["rule", "judged", *(f"useful, {reader}" for reader in readers), *(["agree", "kappa"] if len(readers) > 1 else [])]
+    print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
+    for key, form, enough in ((1, "`{}`", ENOUGH), (2, "*{}*", 0)):
+        counts = collections.Counter(row[key] for row in rows)
+        for kind, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+            print(line_of(form.format(kind), [row for row in rows if row[key] == kind], len(readers), enough))
+    print(line_of("*all*", rows, len(readers)))
 
 
 def main():
@@ -85,7 +100,7 @@ def main():
     parser.add_argument("--seed", type=int, default=24)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--skip", action="append", default=[], help="a package that is left out")
-    parser.add_argument("--table", metavar="JUDGED", help="a list of judged findings")
+    parser.add_argument("--table", metavar="JUDGED", nargs="+", help="lists of judged findings")
     parser.add_argument("directory", nargs="?")
     parser.add_argument("documents", nargs="*")
     given = parser.parse_args()

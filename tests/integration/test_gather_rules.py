@@ -112,20 +112,44 @@ def test_typescript_has_the_rules_of_javascript():
     assert answer.returncode == 0, answer.stderr.decode()
 
 
-@pytest.mark.parametrize("name", ["ten-large", "unseen"])
-def test_the_table_of_precision_is_what_was_judged(name):
-    tool = ["/usr/bin/python3", TOP / "tools/sample-findings.py", "--table", TOP / f"tests/judged/{name}.tsv"]
-    answer = subprocess.run(tool, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+def table(*paths):
+    return subprocess.run(["/usr/bin/python3", TOP / "tools/sample-findings.py", "--table", *paths], capture_output=True, check=False,
+                          stdin=subprocess.DEVNULL)
+
+
+def test_the_table_of_precision_is_what_was_judged():
+    lists = sorted((TOP / "tests/judged").iterdir())
+    page = (TOP / "docs/gather.md").read_text(encoding="utf-8")
+    answer = table(*lists)
     assert answer.returncode == 0, answer.stderr.decode()
-    assert answer.stdout.decode().rstrip() in (TOP / "docs/gather.md").read_text(encoding="utf-8")
+    assert answer.stdout.decode() + "\n" in page
+    for path in lists:
+        assert table(path).stdout.decode().splitlines()[-1].replace("*all*", path.stem) in page, path
+
+
+def judged(directory, name, *rows, readers="one\tother"):
+    path = directory / name
+    path.write_text(f"# names\npackage\trule\tseverity\tfile\tline\t{readers}\n" + "".join(f"{row}\n" for row in rows),
+                    encoding="utf-8")
+    return path
 
 
 def test_two_readers_have_an_agreement(tmp_path):
-    rows = ["# names", "package\trule\tseverity\tfile\tline\tone\tother", "a\tx\thigh\ta.c\t1\ty\ty", "a\tx\thigh\ta.c\t2\tn\tn",
-            "a\ty\tlow\ta.c\t3\ty\tn", "a\ty\tlow\ta.c\t4\tn\tn"]
-    (tmp_path / "judged.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    answer = subprocess.run(["/usr/bin/python3", TOP / "tools/sample-findings.py", "--table", tmp_path / "judged.tsv"],
-                            capture_output=True, check=True, stdin=subprocess.DEVNULL)
-    said = answer.stdout.decode()
-    assert "| `x` | 2 | 1 | 1 |" in said and "| *all* | 4 | 2 | 1 |" in said
-    assert "The readers agree on 75% (Cohen's kappa 0.50)." in said
+    many = [f"a\tx\thigh\ta.c\t{line}\t{answers}" for line, answers in enumerate(["y\ty"] * 5 + ["n\tn"] * 5)]
+    one = judged(tmp_path, "one.tsv", *many, "a\ty\tlow\ta.c\t3\ty\tn")
+    other = judged(tmp_path, "other.tsv", "a\tz\tlow\ta.c\t4\tn\tn")
+    answer = table(one, other)
+    assert answer.returncode == 0, answer.stderr.decode()
+    assert answer.stdout.decode().splitlines() == [
+        "| rule | judged | useful, one | useful, other | agree | kappa |", "|---|---|---|---|---|---|",
+        "| `x` | 10 | 5 | 5 | 100% | 1.00 |", "| `y` | 1 | 1 | 0 | 0% | - |", "| `z` | 1 | 0 | 0 | 100% | - |",
+        "| *high* | 10 | 5 | 5 | 100% | 1.00 |", "| *low* | 2 | 1 | 0 | 50% | 0.00 |", "| *all* | 12 | 6 | 5 | 92% | 0.83 |"]
+
+
+def test_one_reader_has_no_agreement_and_different_readers_no_table(tmp_path):
+    one = judged(tmp_path, "one.tsv", "a\tx\thigh\ta.c\t1\ty", readers="one")
+    assert "| *all* | 1 | 1 |\n" in table(one).stdout.decode() and b"kappa" not in table(one).stdout
+    answer = table(one, judged(tmp_path, "two.tsv", "a\tx\thigh\ta.c\t1\ty\tn"))
+    assert answer.returncode == 1 and b"not judged by the same readers" in answer.stderr
+    answer = table(judged(tmp_path, "bad.tsv", "a\tx\thigh\ta.c\t1\ty\tmaybe"))
+    assert answer.returncode == 1 and b"not a list of judged findings" in answer.stderr
