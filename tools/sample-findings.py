@@ -9,7 +9,8 @@ package, rule, severity, file, line and five lines around it; no judgement. docs
 JUDGED has a header and one line per finding, with tabs: package, rule, severity, file, line, and "y" (useful) or "n" of each
 reader. Lines that begin with "#" are comments. Several lists with the same readers are one table. With two readers a line of
 the table has their agreement and Cohen's kappa ("-" for a rule with less than ten findings, and where both readers gave one
-answer throughout).
+answer throughout). Rules that "# info now: RULE..." names were above info when they were judged: they are in the table, and
+not in the counts of what is above info now.
 """
 import argparse
 import collections
@@ -22,6 +23,7 @@ import sys
 AROUND = 2  # lines before and after
 COLUMNS = 5  # of a judged finding, before those of the readers
 ENOUGH = 10  # findings, for kappa to say something about a rule
+QUIET = "# info now: "
 
 
 def context(directory, finding):
@@ -63,13 +65,15 @@ def agreement(rows):
 
 
 def judged(path):
-    """The readers, and a row for each finding."""
+    """The readers, a row for each finding, and the rules that are info since."""
     with open(path, encoding="utf-8") as file:
-        header, *rows = csv.reader((line for line in file if not line.startswith("#")), delimiter="\t")
+        lines = file.read().splitlines()
+    quiet = {rule for line in lines if line.startswith(QUIET) for rule in line.removeprefix(QUIET).split()}
+    header, *rows = csv.reader((line for line in lines if not line.startswith("#")), delimiter="\t")
     wrong = [row for row in rows if len(row) != len(header) or set(row[COLUMNS:]) - {"y", "n"}]
     if not header[COLUMNS:] or not rows or wrong:
         sys.exit(f"{path}: not a list of judged findings" + (f": {wrong[0]}" if wrong else ""))
-    return header[COLUMNS:], rows
+    return header[COLUMNS:], rows, quiet
 
 
 def line_of(name, rows, readers, enough=0):
@@ -80,19 +84,30 @@ def line_of(name, rows, readers, enough=0):
     return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
+def kinds(rows, column):
+    """The kinds in a column, the most frequent first, each with its rows."""
+    counts = collections.Counter(row[column] for row in rows)
+    for kind, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        yield kind, [row for row in rows if row[column] == kind]
+
+
 def table(paths):
     lists = [judged(path) for path in paths]
     readers = lists[0][0]
-    if any(names != readers for names, _ in lists):
+    if any(names != readers for names, _, _ in lists):
         sys.exit(f"{', '.join(paths)}: not judged by the same readers, so they are not one table")
-    rows = [row for _, some in lists for row in some]
+    rows = [row for _, some, _ in lists for row in some]
+    quiet = set().union(*(rules for _, _, rules in lists))
+    left = [row for row in rows if row[1] not in quiet]
     heads = ["rule", "judged", *(f"useful, {reader}" for reader in readers), *(["agree", "kappa"] if len(readers) > 1 else [])]
     print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
-    for key, form, enough in ((1, "`{}`", ENOUGH), (2, "*{}*", 0)):
-        counts = collections.Counter(row[key] for row in rows)
-        for kind, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-            print(line_of(form.format(kind), [row for row in rows if row[key] == kind], len(readers), enough))
-    print(line_of("*all*", rows, len(readers)))
+    for rule, some in kinds(rows, 1):
+        print(line_of(f"`{rule}`" + (", info now" if rule in quiet else ""), some, len(readers), ENOUGH))
+    for severity, some in kinds(left, 2):
+        print(line_of(f"*{severity}*", some, len(readers)))
+    if quiet:
+        print(line_of("*all that was judged*", rows, len(readers)))
+    print(line_of("*all*", left, len(readers)))
 
 
 def main():

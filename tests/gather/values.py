@@ -4,6 +4,16 @@ from yaml import SafeLoader
 subprocess.run(command, shell=True)  # FIND py-shell-of-value
 subprocess.Popen(self.command, shell=True, text=True)  # FIND py-shell-of-value
 subprocess.check_output(commands[0], shell=True)  # FIND py-shell-of-value
+subprocess.run(sys.argv[1], shell=True)  # FIND py-shell-of-value py-shell-of-input
+subprocess.run(request.args["c"], shell=True)  # FIND py-shell-of-value py-shell-of-input
+subprocess.Popen(self.request.body.decode(), shell=True, text=True)  # FIND py-shell-of-input
+subprocess.check_output(sock.recv(4096), shell=True)  # FIND py-shell-of-input
+subprocess.call(input("run: "), shell=True)  # FIND py-shell-of-input
+subprocess.run("ls " + request.args["d"], shell=True)  # FIND py-shell-of-made-text py-shell-of-input
+subprocess.run(shlex.quote(request.args["c"]), shell=True)
+subprocess.run([request.args["c"]], shell=True)
+subprocess.run("request", shell=True)
+subprocess.run(request.args["c"], shell=False)
 subprocess.run("ls", shell=True)
 subprocess.run(args, shell=True)
 subprocess.run("ls %s" % name, shell=True)  # FIND py-shell-of-made-text

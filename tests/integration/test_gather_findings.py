@@ -117,6 +117,14 @@ def test_code_of_a_value_is_info_and_of_input_is_not(planted):
     assert [found[place] for place in (("a.py", 1), ("a.ts", 1), ("a.py", 2), ("a.ts", 2))] == ["info", "info", "medium", "medium"]
 
 
+def test_a_shell_and_a_page_of_a_value_are_info_and_of_input_are_not(planted):
+    planted.file("root/a.py", "subprocess.run(command, shell=True)\nmark_safe('<b>' + name)\n"
+                 "subprocess.run(request.args['c'], shell=True)\nmark_safe('<b>' + request.args['n'])\n"
+                 "subprocess.run('ls ' + name, shell=True)\n")
+    found = {one["line"]: one["severity"] for one in document_of(planted)["findings"] if one["path"] == "a.py"}
+    assert found == {1: "info", 2: "info", 3: "medium", 4: "medium", 5: "high"}
+
+
 def test_a_long_line_hides_nothing_in_a_language_that_is_written_by_hand(planted):
     """A long line means that a program made a script smaller: of JavaScript, but not of a shell or of Python."""
     padding = "x" * 5000

@@ -124,7 +124,9 @@ def test_the_table_of_precision_is_what_was_judged():
     assert answer.returncode == 0, answer.stderr.decode()
     assert answer.stdout.decode() + "\n" in page
     for path in lists:
-        assert table(path).stdout.decode().splitlines()[-1].replace("*all*", path.stem) in page, path
+        before, left = table(path).stdout.decode().splitlines()[-2:]
+        assert left.replace("*all*", path.stem) in page, path
+        assert before.replace("*all that", f"{path.stem}, all that").replace("judged* |", "judged |") in page, path
 
 
 def judged(directory, name, *rows, readers="one\tother"):
@@ -153,3 +155,23 @@ def test_one_reader_has_no_agreement_and_different_readers_no_table(tmp_path):
     assert answer.returncode == 1 and b"not judged by the same readers" in answer.stderr
     answer = table(judged(tmp_path, "bad.tsv", "a\tx\thigh\ta.c\t1\ty\tmaybe"))
     assert answer.returncode == 1 and b"not a list of judged findings" in answer.stderr
+
+
+def test_a_rule_that_became_info_is_counted_apart(tmp_path):
+    path = judged(tmp_path, "one.tsv", "a\tx\thigh\ta.c\t1\ty\ty", "a\ty\tlow\ta.c\t2\tn\tn", "a\tz\tlow\ta.c\t3\ty\tn")
+    path.write_text("# info now: y\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
+    assert table(path).stdout.decode().splitlines()[2:] == [
+        "| `x` | 1 | 1 | 1 | 100% | - |", "| `y`, info now | 1 | 0 | 0 | 100% | - |", "| `z` | 1 | 1 | 0 | 0% | - |",
+        "| *high* | 1 | 1 | 1 | 100% | - |", "| *low* | 1 | 1 | 0 | 0% | 0.00 |", "| *all that was judged* | 3 | 2 | 1 | 67% | 0.40 |",
+        "| *all* | 2 | 2 | 1 | 50% | 0.00 |"]
+
+
+def test_what_counts_as_info_now_is_info():
+    probes = {probe["name"]: probe for probe in yaml.safe_load((TOP / "policy/probes.yaml").read_text())["probes"]}
+    severities = {name: severity for call in probes["structural_patterns"]["calls"]
+                  for name, severity in re.findall(r"^(?:--inline-rules=)?id: (\S+)\n(?:.+\n)*?severity: (\S+)$", call["argv"][-2], re.M)}
+    for path in (TOP / "tests/judged").iterdir():
+        lines = path.read_text(encoding="utf-8").splitlines()
+        quiet = {rule for line in lines if line.startswith("# info now: ") for rule in line.split()[3:]}
+        rules = {line.split("\t")[1] for line in lines if not line.startswith(("#", "package\t"))}
+        assert quiet and quiet == {rule for rule in rules if severities.get(rule) == "hint"}, path
