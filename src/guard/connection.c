@@ -249,13 +249,11 @@ static bool receive_message(struct ck_guard_connection *connection, struct choke
     int r = ck_door_call_take(&connection->call, buffer, got < 0 ? 0 : (size_t)got, fds, count, &sig);
     if (r == 2) {
         choke_guard_signal(connection->job, sig);
-    } else if (r == 1 && is_gone(connection)) {
-        lose(connection, calls);
-    } else if (r == 1) {
+    } else if (r == 1 && !is_gone(connection)) {
         start(connection, guard, calls);
     } else if (r < 0 && connection->state == CK_GUARD_COLLECTING) {
         fail(connection, calls, r == -ENOMEM ? "out of memory" : "its messages are malformed");
-    } else if (r < 0) {
+    } else if (r != 0) {
         lose(connection, calls);
     }
     return connection->fd >= 0 && r >= 0;
