@@ -110,11 +110,11 @@ static bool cgroup_is_full(int own_fd, bool is_past, struct reason *ret)
     bool refused = false;
     for (unsigned level = 0; fd >= 0 && level < LEVELS_MAX; level++) {
         uint64_t limit = read_number(fd, "pids.max"), count = read_number(fd, "pids.current");
+        bool is_now = is_within(limit / 64 + ENDED, count, limit);
         refused = refused || has_refused(fd);
-        if (is_past ? refused && limit != UINT64_MAX
-                    : is_within(limit / 64 + ENDED, count, limit) || (refused && is_within(limit / 2, count, limit)))
+        if (is_now || (refused && limit != UINT64_MAX && (is_past || is_within(limit / 2, count, limit))))
             return found(ret, "the limit on processes of this cgroup%s %s reached (pids.max, %" PRIu64 ")",
-                         level > 0 ? " or one above it" : "", is_past ? "was" : "is", limit);
+                         level > 0 ? " or one above it" : "", is_now ? "is" : "was", limit);
         if (faccessat(fd, "pids.current", F_OK, 0) < 0)
             return false;
         int above = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -23,7 +23,10 @@ uint32_t ck_receiver_state_of(const struct ck_receiver *receiver)
     return __atomic_load_n(&receiver->state, __ATOMIC_ACQUIRE);
 }
 
-/* A process that shares the warden's descriptors gets no other ones; and a terminal is taken in a session that is only its own. */
+/*
+ * What a tool gets from the caller of a door comes in the same message, so a process in a jail can take it. Without a jail no
+ * plan has it. The program of a cage, which gets a terminal, is started by the warden.
+ */
 static bool inherits_plainly(const struct ck_wire_plan *plan, bool jailed)
 {
     const struct ck_wire_inherited *inherited = (const void *)((const unsigned char *)plan + plan->inherited_at);
